@@ -1,0 +1,71 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The parts and their floors are told in Documentation/Parts.md; `Scripts/check` holds every import
+// against that table.
+
+let strict: [SwiftSetting] = [
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let tests: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+]
+
+func part(_ name: String, _ below: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+  .target(name: name, dependencies: below, resources: resources, swiftSettings: strict)
+}
+
+func suite(_ name: String, _ parts: [Target.Dependency], resources: [Resource] = []) -> Target {
+  .testTarget(name: name, dependencies: parts, resources: resources, swiftSettings: tests)
+}
+
+let package = Package(
+  name: "AccountVault",
+  products: [
+    .library(name: "AccountVault", targets: ["AccountVault"]),
+    .executable(name: "vault", targets: ["vault"]),
+  ],
+  targets: [
+    // 0: C libraries
+    .systemLibrary(name: "CSodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+    .target(name: "CSystem"),
+    // 1: each the only importer of its C library; values that everything shares
+    part("Encoding"),
+    part("Time", ["CSystem"]),
+    part("Sodium", ["CSodium", "Encoding"]),
+    part("SQLite", ["CSQLite"]),
+    part("FileSystem", ["CSystem"]),
+    // 2: what is made of floor 1
+    part("JSON", ["Sodium", "SQLite"]),
+    .target(
+      name: "Migrations", path: "Migrations", exclude: ["CHECKSUMS"],
+      resources: [.embedInCode("m0001_vault.sql")], swiftSettings: strict),
+    // 3: the nouns
+    part("Accounts", ["Encoding", "Time", "Sodium"]),
+    part("Ledger", ["Encoding", "Time", "Sodium"]),
+    .target(
+      name: "Providers", dependencies: ["Encoding", "Time", "Sodium", "JSON"],
+      resources: [.embedInCode("Definitions")], swiftSettings: strict),
+    part("Store", ["Encoding", "Time", "Sodium", "SQLite", "FileSystem", "Migrations"]),
+    // 4: the library
+    part(
+      "AccountVault",
+      [
+        "Accounts", "Ledger", "Providers", "Store", "Encoding", "Time", "Sodium", "SQLite",
+        "FileSystem", "JSON",
+      ]),
+    // 6: the command
+    part("Command", ["AccountVault", "Time", "Sodium", "FileSystem", "JSON", "CSystem"]),
+    // 7: executables
+    .executableTarget(name: "vault", dependencies: ["Command"], swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,2 @@
+import AccountVault
+package enum CommandPlaceholder {}

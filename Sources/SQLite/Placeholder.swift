@@ -1,0 +1,2 @@
+import CSQLite
+package enum SQLiteX { package static func f() -> Int32 { sqlite3_libversion_number() } }

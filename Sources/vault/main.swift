@@ -1,0 +1,2 @@
+import Command
+print("hi")

@@ -66,6 +66,8 @@ let package = Package(
     part("Command", ["AccountVault", "Time", "Sodium", "FileSystem", "JSON", "CSystem"]),
     // 7: executables
     .executableTarget(name: "vault", dependencies: ["Command"], swiftSettings: strict),
+    // Tests
+    suite("SQLiteTests", ["SQLite"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,2 +1,0 @@
-import CSQLite
-package enum SQLiteX { package static func f() -> Int32 { sqlite3_libversion_number() } }

@@ -68,6 +68,7 @@ let package = Package(
     .executableTarget(name: "vault", dependencies: ["Command"], swiftSettings: strict),
     // Tests
     suite("SQLiteTests", ["SQLite"]),
+    suite("FileSystemTests", ["FileSystem"]),
   ],
   swiftLanguageModes: [.v6]
 )

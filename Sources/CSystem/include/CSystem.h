@@ -1,5 +1,29 @@
 #ifndef VAULT_CSYSTEM_H
 #define VAULT_CSYSTEM_H
+
+// What Swift cannot import of the C library and the kernel: variadic calls, constants behind
+// _GNU_SOURCE, signal handler casts.
+
 #include <fcntl.h>
-static inline int vault_open(const char *path, int flags, int mode) { return open(path, flags, mode); }
+#include <stdint.h>
+
+static inline int vault_open(const char *path, int flags, int mode) {
+  return open(path, flags, mode);
+}
+
+/// Takes an exclusive open-file-description lock on one byte. 0, or -1 with errno.
+int vault_ofd_lock(int descriptor, int64_t byte, int wait);
+
+/// `f_type` of statfs(2), whose name Swift cannot tell from its structure's. 0, or -1 with errno.
+int vault_file_system_magic(const char *path, uint32_t *magic);
+
+/// No core dump and no ptrace by the same user. 0, or -1 with errno.
+int vault_not_dumpable(void);
+
+/// Ignores `signal`, and tells whether it had its default action before. 1, 0, or -1 with errno.
+int vault_ignore_signal(int signal);
+
+/// Gives `signal` its default action back. 0, or -1 with errno.
+int vault_default_signal(int signal);
+
 #endif

@@ -1,0 +1,47 @@
+import Glibc
+
+/// What `lstat` or `fstat` tells about one file.
+package struct FileFacts: Equatable, Sendable {
+  package enum Kind: Sendable {
+    case regular, directory, symbolicLink, socket, fifo, device
+  }
+
+  package let kind: Kind
+
+  /// The twelve permission bits.
+  package let mode: UInt32
+
+  /// User id of the owner.
+  package let owner: UInt32
+
+  /// Group id.
+  package let group: UInt32
+
+  /// Bytes.
+  package let size: Int64
+
+  package let device: UInt64
+
+  package let inode: UInt64
+
+  /// True when any other user or group may read, write or search it.
+  package var isOpenToOthers: Bool { mode & 0o077 != 0 }
+
+  init(_ status: stat) {
+    kind =
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: .regular
+      case S_IFDIR: .directory
+      case S_IFLNK: .symbolicLink
+      case S_IFSOCK: .socket
+      case S_IFIFO: .fifo
+      default: .device
+      }
+    mode = UInt32(status.st_mode & 0o7777)
+    owner = status.st_uid
+    group = status.st_gid
+    size = Int64(status.st_size)
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+  }
+}

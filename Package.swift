@@ -37,25 +37,26 @@ let package = Package(
     .systemLibrary(name: "CSodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "CSystem"),
-    // 1: each the only importer of its C library; values that everything shares
+    // 1: values that everything shares
     part("Encoding"),
     part("Time", ["CSystem"]),
+    // 2: each the only importer of its C library
     part("Sodium", ["CSodium", "Encoding"]),
     part("SQLite", ["CSQLite"]),
     part("FileSystem", ["CSystem"]),
-    // 2: what is made of floor 1
+    // 3: what is made of those
     part("JSON", ["Sodium", "SQLite"]),
     .target(
       name: "Migrations", path: "Migrations", exclude: ["CHECKSUMS"],
       resources: [.embedInCode("m0001_vault.sql")], swiftSettings: strict),
-    // 3: the nouns
+    // 4: the nouns
     part("Accounts", ["Encoding", "Time", "Sodium"]),
     part("Ledger", ["Encoding", "Time", "Sodium"]),
     .target(
       name: "Providers", dependencies: ["Encoding", "Time", "Sodium", "JSON"],
       resources: [.embedInCode("Definitions")], swiftSettings: strict),
     part("Store", ["Encoding", "Time", "Sodium", "SQLite", "FileSystem", "Migrations"]),
-    // 4: the library
+    // 5: the library
     part(
       "AccountVault",
       [
@@ -69,6 +70,8 @@ let package = Package(
     // Tests
     suite("SQLiteTests", ["SQLite"]),
     suite("FileSystemTests", ["FileSystem"]),
+    // The command as it is run, compared whole
+    suite("TranscriptTests", ["vault"]),
   ],
   swiftLanguageModes: [.v6]
 )

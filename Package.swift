@@ -72,6 +72,8 @@ let package = Package(
     suite("FileSystemTests", ["FileSystem"]),
     // The command as it is run, compared whole
     suite("TranscriptTests", ["vault"]),
+    // What Scripts/check finds
+    suite("ScriptTests", []),
   ],
   swiftLanguageModes: [.v6]
 )

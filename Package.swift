@@ -68,6 +68,9 @@ let package = Package(
     // 7: executables
     .executableTarget(name: "vault", dependencies: ["Command"], swiftSettings: strict),
     // Tests
+    suite("EncodingTests", ["Encoding"]),
+    suite("TimeTests", ["Time"]),
+    suite("SodiumTests", ["Sodium", "Encoding"]),
     suite("SQLiteTests", ["SQLite"]),
     suite("FileSystemTests", ["FileSystem"]),
     // The command as it is run, compared whole

@@ -89,4 +89,18 @@ static inline int vault_sqlite_file_size(sqlite3 *database, sqlite3_int64 *size)
   return file->pMethods->xFileSize(file, size);
 }
 
+// errno of the failed call. sqlite3_system_errno is not set where a commit fails; the VFS then still
+// knows it for the WAL or journal and for the database itself.
+static inline int vault_sqlite_errno(sqlite3 *database) {
+  int number = sqlite3_system_errno(database);
+  if (number != 0) return number;
+  sqlite3_file *journal = NULL;
+  if (sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal) == SQLITE_OK &&
+      journal != NULL && journal->pMethods != NULL) {
+    journal->pMethods->xFileControl(journal, SQLITE_FCNTL_LAST_ERRNO, &number);
+  }
+  if (number == 0) sqlite3_file_control(database, "main", SQLITE_FCNTL_LAST_ERRNO, &number);
+  return number;
+}
+
 #endif

@@ -118,8 +118,11 @@ import CSQLite
   }
 
   func failure(_ code: Int32, _ operation: String) -> SQLiteError {
-    SQLiteError(
-      extended: code, systemErrno: unsafe sqlite3_system_errno(database), operation: operation)
+    // Only these two come from a system call; asking for the others would show an older failure.
+    let isSystem = code & 0xff == SQLITE_IOERR || code & 0xff == SQLITE_CANTOPEN
+    return SQLiteError(
+      extended: code, systemErrno: isSystem ? unsafe vault_sqlite_errno(database) : 0,
+      operation: operation)
   }
 
   // MARK: Statements

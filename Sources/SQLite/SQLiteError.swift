@@ -8,10 +8,11 @@ package struct SQLiteError: Error, Equatable {
   /// The extended result code, for example 1550 for `SQLITE_CANTOPEN_SYMLINK`.
   package let extended: Int32
 
-  /// `errno` of the system call that failed last on the connection, 0 where SQLite kept none.
+  /// For ``Kind/io`` and ``Kind/cantOpen``: `errno` of the system call that failed, 0 where SQLite
+  /// kept none.
   ///
   /// A file-size limit shows as ``Kind/io`` with `EFBIG` here, a full disk as ``Kind/full`` or as
-  /// ``Kind/io`` with `ENOSPC`; the caller asks the file system which of them it was.
+  /// ``Kind/io`` with `ENOSPC`.
   package let systemErrno: Int32
 
   /// What was being done, and the SQL of a prepared statement.

@@ -1,0 +1,64 @@
+package import Faults
+package import FileSystem
+package import SQLite
+
+/// SQLite's and the file system's answers in the words of the vault.
+///
+/// After a failed commit nothing is known; the store reads the counter again before it decides.
+extension VaultError {
+  package static func storage(_ error: SQLiteError, _ operation: String) -> VaultError {
+    switch error.kind {
+    case .busy:
+      return VaultError(
+        .tryAgain, "vault is busy: another process is writing (\(operation))",
+        hint: "try again in a moment", reason: .busy)
+    case .full:
+      return .diskFull(operation)
+    case .readOnly:
+      return VaultError(
+        .io, "vault cannot be written: the file or its directory is read-only (\(operation))",
+        hint: "check the permissions of the file and its directory", reason: .readOnly)
+    case .notADatabase:
+      return VaultError(
+        .damaged, "not a vault, or damaged at its beginning (\(operation))",
+        hint: restoreHint, reason: .damagedFile)
+    case .corrupt, .schema, .constraint, .tooBig:
+      return VaultError(
+        .damaged, "vault file is damaged (\(operation), SQLite code \(error.extended))",
+        hint: restoreHint, reason: .damagedFile)
+    case .io where error.isOutOfSpace:
+      return .diskFull(operation)
+    case .io:
+      return VaultError(
+        .io, "the file system refused (\(operation), SQLite code \(error.extended))",
+        hint: "vault doctor")
+    case .cantOpen:
+      return VaultError(
+        .io, "the vault's files cannot be opened (\(operation), SQLite code \(error.extended))",
+        hint: "check the permissions of the file and its directory", reason: .readOnly)
+    default:
+      return VaultError(.failed, "\(operation): SQLite code \(error.extended)")
+    }
+  }
+
+  static func diskFull(_ operation: String) -> VaultError {
+    VaultError(
+      .io, "disk is full: nothing was changed (\(operation))", hint: "free some space and try again",
+      reason: .diskFull)
+  }
+
+  package static func file(_ error: FileError, _ operation: String) -> VaultError {
+    let text = "\(operation): \(error.path): \(error.text)"
+    switch error.kind {
+    case .notFound: return VaultError(.notFound, text)
+    case .exists: return VaultError(.exists, text)
+    case .full: return .diskFull(operation)
+    case .readOnly: return VaultError(.io, text, reason: .readOnly)
+    case .symbolicLink:
+      return VaultError(
+        .io, "\(operation): \(error.path) is a symbolic link", hint: "name the file itself",
+        reason: .unsafePath)
+    default: return VaultError(.io, text)
+    }
+  }
+}

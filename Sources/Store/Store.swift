@@ -11,12 +11,14 @@ package import Sodium
 /// before it is believed. One thread at a time.
 package final class Store {
   package let file: VaultFile
-  let keys: Keys
-  package private(set) var keyring: Keyring
+  var keys: Keys
+  package internal(set) var keyring: Keyring
   /// As of the open transaction, or of the last one.
   package internal(set) var state: StateRecord
   package internal(set) var code: Digest32
-  private var sealedKeyring: [UInt8]
+  /// As last committed: what a rolled back transaction returns to.
+  private var committed: StateRecord
+  var sealedKeyring: [UInt8]
   let tree: StateTree
   let statements: Statements
   let rows: [RowStatements?]
@@ -26,6 +28,13 @@ package final class Store {
   private var isCommitUnknown = false
   /// The copy that was made before the format changed.
   package private(set) var migrationBackup: String?
+
+  /// The head outside the file; nil where the vault keeps none.
+  package var watch: AnchorWatch?
+  /// The ledger's root at an earlier size, from the stored hashes; set by the owner of the ledger.
+  package var ledgerRootAt: ((UInt64) throws(VaultError) -> Digest32)?
+  /// Whether `code` belongs to `state` as it is: not so once a write has begun to change it.
+  var isCommitted: Bool { state.counter == committed.counter && code != .zero }
 
   var connection: Connection { file.connection }
   package var vault: Key16 { state.vault }
@@ -50,6 +59,7 @@ package final class Store {
     }
     self.statements = statements
     self.state = state
+    committed = state
     self.keyring = keyring
     self.keys = keys
     code = found.code
@@ -62,6 +72,7 @@ package final class Store {
   /// Runs `body` on one snapshot of the vault.
   package func read<R: ~Copyable>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
     if isReading || isWriting { return try body() }
+    let anchored = try watch?.anchor.bytes()
     try sql("reading the vault") { () throws(SQLiteError) in try statements.begin.run() }
     isReading = true
     defer {
@@ -69,6 +80,7 @@ package final class Store {
       try? statements.rollback.run()
     }
     try refresh()
+    try compareAnchor(anchored)
     return try body()
   }
 
@@ -82,11 +94,13 @@ package final class Store {
   package func write<R: ~Copyable>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
     if isWriting { return try body() }
     precondition(!isReading, "a write cannot begin inside a read")
+    let anchored = try watch?.anchor.bytes()
     try sql("writing the vault") { () throws(SQLiteError) in try statements.beginImmediate.run() }
     isWriting = true
     defer { isWriting = false }
     do throws(VaultError) {
       try refresh()
+      try compareAnchor(anchored)
       let result = try body()
       try commit()
       return result
@@ -99,6 +113,7 @@ package final class Store {
   private func rollBack() {
     try? statements.rollback.run()
     tree.forget()
+    state = committed
     code = .zero
   }
 
@@ -123,8 +138,11 @@ package final class Store {
       rollBack()
       let found = try? Self.readState(statements)
       guard let found, found.code == newCode else { throw .storage(error, "committing") }
+      state = try Self.authenticated(found, keys: keys)
     }
+    committed = state
     code = newCode
+    watch?.isBehind = true
   }
 
   /// Takes over the state row as it is in this snapshot.
@@ -143,6 +161,7 @@ package final class Store {
       sealedKeyring = found.keyring
     }
     state = fresh
+    committed = fresh
     code = found.code
   }
 

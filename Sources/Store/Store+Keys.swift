@@ -1,0 +1,89 @@
+package import Encoding
+package import Faults
+import SQLite
+package import Sodium
+
+extension Store {
+  /// The key slots, as they stand in this transaction, held against the state.
+  package func slots() throws(VaultError) -> [KeySlot] {
+    let slots = try VaultFile.readSlots(connection)
+    guard KeySlot.digest(of: slots) == state.slots else {
+      throw .damagedSlots("they are not the ones that the vault wrote")
+    }
+    return slots
+  }
+
+  /// Adds a way of unlocking.
+  package func addSlot(
+    _ kind: KeySlot.Kind, secret: borrowing SecretBytes, cost: KeyCost, day: Int64
+  ) throws(VaultError) -> KeySlot {
+    precondition(isWriting, "slots change inside a write")
+    var slots = try slots()
+    let number = (slots.map(\.number).max() ?? 0) + 1
+    let slot = try KeySlot.wrap(
+      keys.vaultKey, vault: vault, epoch: keys.epoch, kind: kind, number: number, secret: secret,
+      cost: cost, day: day)
+    try insert(slot)
+    slots.append(slot)
+    state.slots = KeySlot.digest(of: slots)
+    return slot
+  }
+
+  /// Removes a way of unlocking; the last one stays.
+  ///
+  /// An older copy of the file still opens with what was removed, and gives the same vault key: only
+  /// a new vault key (``rotate(unlockedBy:secret:cost:day:progress:)``) ends that.
+  package func removeSlot(_ id: Key16) throws(VaultError) {
+    precondition(isWriting, "slots change inside a write")
+    let slots = try slots()
+    guard let slot = slots.first(where: { $0.id == id }) else {
+      throw VaultError(.notFound, "no such key", hint: "vault keys")
+    }
+    guard slots.count > 1 else {
+      throw VaultError(
+        .usage, "key \(slot.number) is the last one: without it nobody can open the vault",
+        hint: "vault add-key --recovery")
+    }
+    try delete(slot)
+    state.slots = KeySlot.digest(of: slots.filter { $0.id != id })
+  }
+
+  /// Puts a new passphrase in the place of all that there are, in the caller's transaction.
+  package func replacePassphrase(
+    with passphrase: borrowing SecretBytes, cost: KeyCost, day: Int64
+  ) throws(VaultError) -> KeySlot {
+    let old = try slots().filter { $0.kind == .passphrase }
+    let slot = try addSlot(.passphrase, secret: passphrase, cost: cost, day: day)
+    for slot in old { try removeSlot(slot.id) }
+    return slot
+  }
+
+  /// Copies the log into the file and empties it, so that what was deleted is on the disk no more.
+  ///
+  /// - Returns: False where a reader of another process still needs the log.
+  package func scrub() throws(VaultError) -> Bool {
+    try sql("emptying the vault's log") { () throws(SQLiteError) in
+      for _ in 0..<3 where try connection.checkpointTruncate() { return true }
+      return false
+    }
+  }
+
+  func insert(_ slot: KeySlot) throws(VaultError) {
+    try sql("writing a key slot") { () throws(SQLiteError) in
+      let insert = try connection.prepare(
+        "INSERT INTO slot (id, body, box) VALUES (?1, ?2, ?3)", persistent: false)
+      slot.id.withBytes { insert.bind(1, blob: $0) }
+      insert.bind(2, bytes: slot.body)
+      insert.bind(3, bytes: slot.box)
+      try insert.run()
+    }
+  }
+
+  func delete(_ slot: KeySlot) throws(VaultError) {
+    try sql("removing a key slot") { () throws(SQLiteError) in
+      let delete = try connection.prepare("DELETE FROM slot WHERE id = ?1", persistent: false)
+      slot.id.withBytes { delete.bind(1, blob: $0) }
+      try delete.run()
+    }
+  }
+}

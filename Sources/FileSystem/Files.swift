@@ -146,3 +146,18 @@ package enum Files {
     return resolved
   }
 }
+
+extension Files {
+  /// Gives a finished file its name, unless something of that name is there.
+  ///
+  /// The name appears with the whole file behind it, or not at all.
+  ///
+  /// - Throws: ``FileError/Kind/exists``; the file then keeps the name it had.
+  package static func publish(_ path: String, as newPath: String) throws(FileError) {
+    try unsafe SystemCall.run("publish", path: newPath) { new in
+      unsafe path.withCString { old in unsafe link(old, new) }
+    }
+    try remove(path)
+    try syncDirectory(FilePath(newPath).parent.text)
+  }
+}

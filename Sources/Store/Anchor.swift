@@ -89,10 +89,11 @@ package struct Anchor {
         target = (slots[0]?.counter ?? 0) <= (slots[1]?.counter ?? 0) ? 0 : 1
       }
       let file = try Files.openExisting(path, write: true)
-      try file.write(encode(head, signedBy: key), at: Int64(target * Self.slotSize))
+      try file.write(
+        encode(head, signedBy: key).span.bytes, at: Int64(target * Self.slotSize))
       if replacing {
         let empty = [UInt8](repeating: 0, count: Self.slotSize)
-        try file.write(empty, at: Int64(Self.slotSize))
+        try file.write(empty.span.bytes, at: Int64(Self.slotSize))
       }
       try file.synchronize()
     } catch {
@@ -103,7 +104,7 @@ package struct Anchor {
   private func create(_ head: AnchoredHead, signedBy key: borrowing SigningKey) throws(FileError) {
     let file = try Files.createNew(path, mode: 0o600)
     let empty = [UInt8](repeating: 0, count: Self.slotSize)
-    try file.write(encode(head, signedBy: key) + empty, at: 0)
+    try file.write(encode(head, signedBy: key) + empty)
     try file.synchronizeFully()
     try Files.syncDirectory(Self.directory(of: path))
   }

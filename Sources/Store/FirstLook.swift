@@ -12,7 +12,11 @@ enum FirstLook {
   static func check(_ path: String) throws(VaultError) {
     let header = try files("opening \(path)") { () throws(FileError) -> [UInt8] in
       let file = try Files.openExisting(path, write: false)
-      return try file.read(count: 100, at: 0)
+      var bytes = [UInt8](repeating: 0, count: 100)
+      var span = bytes.mutableSpan
+      var raw = span.mutableBytes
+      let count = try file.read(into: &raw, at: 0)
+      return Array(bytes[..<count])
     }
     guard header.count == 100, Array(header[..<16]) == magic,
       word(header, 68) == VaultFile.applicationID

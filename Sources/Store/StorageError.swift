@@ -1,5 +1,6 @@
 package import Faults
 package import FileSystem
+import Glibc
 package import SQLite
 
 /// SQLite's and the file system's answers in the words of the vault.
@@ -26,7 +27,7 @@ extension VaultError {
       return VaultError(
         .damaged, "vault file is damaged (\(operation), SQLite code \(error.extended))",
         hint: restoreHint, reason: .damagedFile)
-    case .io where error.isOutOfSpace:
+    case .io where [ENOSPC, EFBIG, EDQUOT].contains(error.systemErrno):
       return .diskFull(operation)
     case .io:
       return VaultError(

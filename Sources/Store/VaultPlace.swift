@@ -1,5 +1,6 @@
 package import Faults
 import FileSystem
+import Glibc
 
 /// Where a vault is or shall be, once its path was found to be a safe one.
 ///
@@ -26,7 +27,7 @@ struct VaultPlace {
         .damaged, "\(path) is not a file", hint: "name the vault with --vault PATH",
         reason: .foreignFile)
     }
-    guard facts.owner == Process.effectiveUser || Process.effectiveUser == 0 else {
+    guard facts.owner == geteuid() else {
       throw VaultError(
         .io, "\(path) belongs to another user", hint: "ls -l \(path)", reason: .unsafePath)
     }
@@ -35,7 +36,7 @@ struct VaultPlace {
     try checkDirectory()
     if facts.mode & 0o077 != 0 {
       try files("closing \(path) to others") { () throws(FileError) in
-        try Files.setMode(self.path, 0o600)
+        try Files.openExisting(self.path, write: true).setMode(0o600)
       }
       warnings.append("\(path) could be read by others; its mode is now 0600")
     }
@@ -72,21 +73,21 @@ struct VaultPlace {
       try Files.checkDirectory(directory)
     } catch {
       throw VaultError(
-        .io, "\(directory) is no safe place for a vault: \(error.text)",
-        hint: "chmod go-w \(directory)", reason: .unsafePath)
+        .io, "no safe place for a vault: \(error.path): \(error.operation)",
+        hint: "chmod go-w \(error.path)", reason: .unsafePath)
     }
   }
 
   private static func resolve(_ path: String) throws(VaultError) -> (String, String) {
     let parent = Anchor.directory(of: path)
-    let directory = try files("opening \(parent)") { () throws(FileError) in
-      try Files.resolve(parent)
-    }
-    let name = path.split(separator: "/", omittingEmptySubsequences: true).last.map(String.init)
-    guard let name, name != "..", name != "." else {
+    let name = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last
+    guard let name, !name.isEmpty, ![".", ".."].contains(String(name) ?? "..") else {
       throw VaultError(.usage, "\(path) names no file", hint: "name a file with --vault PATH")
     }
-    return (directory, directory == "/" ? "/" + name : directory + "/" + name)
+    let resolved = try files("opening \(parent)") { () throws(FileError) in
+      try Files.resolvingDirectory(of: path)
+    }
+    return (Anchor.directory(of: resolved), resolved)
   }
 
   private static func checkNetwork(_ path: String, allowed: Bool) throws(VaultError) -> Bool {

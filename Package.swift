@@ -39,6 +39,7 @@ let package = Package(
     .target(name: "CSystem"),
     // 1: values that everything shares
     part("Encoding"),
+    part("Faults"),
     part("Time", ["CSystem"]),
     // 2: each the only importer of its C library
     part("Sodium", ["CSodium", "Encoding"]),
@@ -55,16 +56,16 @@ let package = Package(
     .target(
       name: "Providers", dependencies: ["Encoding", "Time", "Sodium", "JSON"],
       resources: [.embedInCode("Definitions")], swiftSettings: strict),
-    part("Store", ["Encoding", "Time", "Sodium", "SQLite", "FileSystem", "Migrations"]),
+    part("Store", ["Encoding", "Faults", "Sodium", "SQLite", "FileSystem", "Migrations"]),
     // 5: the library
     part(
       "AccountVault",
       [
-        "Accounts", "Ledger", "Providers", "Store", "Encoding", "Time", "Sodium", "SQLite",
-        "FileSystem", "JSON",
+        "Accounts", "Ledger", "Providers", "Store", "Encoding", "Faults", "Time", "Sodium",
+        "SQLite", "FileSystem", "JSON",
       ]),
     // 6: the command
-    part("Command", ["AccountVault", "Time", "Sodium", "FileSystem", "JSON", "CSystem"]),
+    part("Command", ["AccountVault", "Faults", "Time", "Sodium", "FileSystem", "JSON", "CSystem"]),
     // 7: executables
     .executableTarget(name: "vault", dependencies: ["Command"], swiftSettings: strict),
     // Tests

@@ -52,7 +52,10 @@ package struct VaultCreation: ~Copyable {
     do throws(VaultError) {
       let vaultKey = SecretBytes.random(count: 32)
       try fill(draft, vaultKey: vaultKey, onNetwork: place.isOnNetwork)
-      try Self.begin(draft, vaultKey: vaultKey, first: first)
+      try Draft.use(draft) { (file) throws(VaultError) in
+        let store = try Store(file: file, keys: Keys(vaultKey: vaultKey.copy(), epoch: 1))
+        try store.write { () throws(VaultError) in try first(store) }
+      }
       try files("making \(place.path)") { () throws(FileError) in
         try Files.publish(draft, as: place.path)
       }
@@ -60,7 +63,7 @@ package struct VaultCreation: ~Copyable {
         opening: place.path, allowNetworkFileSystem: allowNetworkFileSystem)
       return try Store(file: file, keys: Keys(vaultKey: vaultKey, epoch: 1))
     } catch {
-      for suffix in ["", "-wal", "-shm", "-journal"] { try? Files.remove(draft + suffix) }
+      Draft.discard(draft)
       throw error
     }
   }
@@ -69,7 +72,8 @@ package struct VaultCreation: ~Copyable {
     throws(VaultError)
   {
     let vault = Random.key16()
-    var state = StateRecord(vault: vault, branch: Random.key16(), createdDay: day)
+    // The first branch bears the vault's own id.
+    var state = StateRecord(vault: vault, branch: vault, createdDay: day)
     state.isOnNetworkFileSystem = onNetwork
     let slots = try slots(vault: vault, vaultKey: vaultKey)
     state.slots = KeySlot.digest(of: slots)
@@ -96,25 +100,6 @@ package struct VaultCreation: ~Copyable {
       insert.bind(3, bytes: code.bytes)
       try insert.run()
       try connection.execute("COMMIT")
-    }
-  }
-
-  /// Opens the draft, lets the first entry be written, and closes it with all in the one file.
-  private static func begin(
-    _ draft: String, vaultKey: borrowing SecretBytes, first: (Store) throws(VaultError) -> Void
-  ) throws(VaultError) {
-    let file = try VaultFile(opening: draft, allowNetworkFileSystem: true)
-    do throws(VaultError) {
-      let store = try Store(file: file, keys: Keys(vaultKey: vaultKey.copy(), epoch: 1))
-      try store.write { () throws(VaultError) in try first(store) }
-    }
-    try sql("making \(draft)") { () throws(SQLiteError) in
-      _ = try file.connection.checkpointTruncate()
-      try file.connection.setDoNotCheckpointOnClose(false)
-      try file.connection.close()
-    }
-    try files("making \(draft)") { () throws(FileError) in
-      try Files.openExisting(draft, write: true).synchronizeFully()
     }
   }
 

@@ -112,8 +112,8 @@ package final class VaultFile {
     return try Store(file: self, keys: keys)
   }
 
-  /// The slot number that opened last.
-  package private(set) var openedSlot: Key16?
+  /// The slot that opened.
+  package internal(set) var openedSlot: Key16?
 
   private func vaultKey(
     for secret: consuming UnlockSecret, allowExpensive: Bool

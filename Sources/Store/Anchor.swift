@@ -67,7 +67,7 @@ package struct Anchor {
   ///
   /// - Parameter replacing: Write even where the counter there is greater: the owner accepted the
   ///   file as it is.
-  package func write(
+  func write(
     _ head: AnchoredHead, signedBy key: borrowing SigningKey, replacing: Bool = false
   ) throws(VaultError) {
     do throws(FileError) {
@@ -89,11 +89,12 @@ package struct Anchor {
         target = (slots[0]?.counter ?? 0) <= (slots[1]?.counter ?? 0) ? 0 : 1
       }
       let file = try Files.openExisting(path, write: true)
-      try file.write(
-        encode(head, signedBy: key).span.bytes, at: Int64(target * Self.slotSize))
+      let content = encode(head, signedBy: key)
+      // The array lives through the call.
+      try unsafe file.write(content.span.bytes, at: Int64(target * Self.slotSize))
       if replacing {
         let empty = [UInt8](repeating: 0, count: Self.slotSize)
-        try file.write(empty.span.bytes, at: Int64(Self.slotSize))
+        try unsafe file.write(empty.span.bytes, at: Int64(Self.slotSize))
       }
       try file.synchronize()
     } catch {
@@ -138,7 +139,7 @@ package struct Anchor {
 
   private func encode(_ head: AnchoredHead, signedBy key: borrowing SigningKey) -> [UInt8] {
     let text = text(of: head)
-    let signature = key.sign(text.span.bytes)
+    let signature = key.sign(text)
     let padding = [UInt8](repeating: 0, count: Self.slotSize - text.count - signature.count)
     return text + signature + padding
   }
@@ -147,7 +148,9 @@ package struct Anchor {
     guard slot.count == Self.slotSize else { return nil }
     do throws(EncodingError) {
       var from = Reader(slot)
-      guard try from.raw(Self.magic.count) == Self.magic, try from.key() == vault else { return nil }
+      guard try from.raw(Self.magic.count) == Self.magic, try from.key() == vault else {
+        return nil
+      }
       let head = AnchoredHead(
         counter: try from.u64(), branch: try from.key(), keyEpoch: try from.u64(),
         ledgerSize: try from.u64(), ledgerRoot: Digest32(try from.raw(32)),
@@ -155,7 +158,7 @@ package struct Anchor {
       let signature = try from.raw(64)
       let rest = try from.raw(from.remaining)
       guard head.publicKey == publicKey, rest.allSatisfy({ $0 == 0 }),
-        Ed25519.verify(signature, text(of: head).span.bytes, publicKey: publicKey)
+        Ed25519.verify(signature, text(of: head), publicKey: publicKey)
       else { return nil }
       return head
     } catch {

@@ -1,8 +1,8 @@
-package import Encoding
+import Encoding
 package import Faults
 import FileSystem
 import SQLite
-package import Sodium
+import Sodium
 
 extension Store {
   /// Copies the vault as one consistent state into a new file, and checks the copy.
@@ -94,7 +94,9 @@ package enum Restoration {
       var secret = Optional(secret)
       try Draft.use(draft) { (file) throws(VaultError) in
         let copy = try file.unlock(with: secret.take()!, allowExpensive: allowExpensive)
-        try copy.read { () throws(VaultError) in try copy.verifyRows(progress: { _ in }) }
+        try copy.read { () throws(VaultError) in
+          _ = try copy.verifyRows(progress: { _ in })
+        }
         try prepare(copy)
         vaultKey = copy.keys.vaultKey.copy()
         epoch = copy.keys.epoch

@@ -14,7 +14,8 @@ enum FirstLook {
       let file = try Files.openExisting(path, write: false)
       var bytes = [UInt8](repeating: 0, count: 100)
       var span = bytes.mutableSpan
-      var raw = span.mutableBytes
+      // Bytes have no padding.
+      var raw = unsafe span.mutableBytes
       let count = try file.read(into: &raw, at: 0)
       return Array(bytes[..<count])
     }

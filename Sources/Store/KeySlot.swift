@@ -1,5 +1,5 @@
 package import Encoding
-package import Faults
+import Faults
 package import Sodium
 
 /// What a person or a server shows to open the vault.
@@ -99,7 +99,7 @@ package struct KeySlot: Equatable, Sendable {
         memoryBytes: kind == .passphrase ? cost.memoryBytes : 0, salt: Random.bytes(16)))
     let wrappingKey = try slot.wrappingKey(from: secret, allowExpensive: cost.allowExpensive)
     let associated = Associated.slot(vault: vault, id: slot.id, body: slot.body)
-    slot.box = vaultKey.withBytes { AEAD.seal($0, associated: associated.span.bytes, key: wrappingKey) }
+    slot.box = AEAD.seal(vaultKey, associated: associated, key: wrappingKey)
     return slot
   }
 
@@ -110,8 +110,9 @@ package struct KeySlot: Equatable, Sendable {
     let wrappingKey = try wrappingKey(from: secret, allowExpensive: allowExpensive)
     let associated = Associated.slot(vault: vault, id: id, body: body)
     do throws(SodiumError) {
-      let key = try AEAD.open(box.span.bytes, associated: associated.span.bytes, key: wrappingKey)
-      return key.count == 32 ? key : nil
+      let key = try AEAD.open(box, associated: associated, key: wrappingKey)
+      if key.count != 32 { return nil }
+      return key
     } catch {
       return nil
     }
@@ -152,7 +153,7 @@ package struct KeySlot: Equatable, Sendable {
       out.field(slot.body)
       out.field(slot.box)
     }
-    let digest = BLAKE2b.digest32(out.bytes.span.bytes)
+    let digest = BLAKE2b.digest32(out.bytes)
     return Key16(Array(digest.bytes.prefix(16)))
   }
 }

@@ -1,4 +1,4 @@
-package import Encoding
+import Encoding
 import Faults
 package import Sodium
 
@@ -64,20 +64,19 @@ package struct Keyring: ~Copyable {
     out.field(Tag.blind, blind)
     out.field(Tag.appKeys, appKeys)
     out.field(Tag.seed, signing.seed)
-    out.field(Tag.anchor, anchor.encoded.span.bytes)
+    let policy = anchor.encoded
+    // The array lives through the call.
+    unsafe out.field(Tag.anchor, policy.span.bytes)
     let plaintext = out.finish()
     let associated = Associated.keyring(vault: vault, epoch: keys.epoch)
-    return plaintext.withBytes {
-      AEAD.seal($0, associated: associated.span.bytes, key: keys.vaultKey)
-    }
+    return AEAD.seal(plaintext, associated: associated, key: keys.vaultKey)
   }
 
   static func open(_ box: [UInt8], vault: Key16, keys: borrowing Keys) throws(VaultError) -> Keyring
   {
     let associated = Associated.keyring(vault: vault, epoch: keys.epoch)
     do throws(SodiumError) {
-      let fields = try AEAD.open(
-        box.span.bytes, associated: associated.span.bytes, key: keys.vaultKey)
+      let fields = try AEAD.open(box, associated: associated, key: keys.vaultKey)
       guard let blind = try SecretFields.field(Tag.blind, of: fields),
         let appKeys = try SecretFields.field(Tag.appKeys, of: fields),
         let seed = try SecretFields.field(Tag.seed, of: fields),

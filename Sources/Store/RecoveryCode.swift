@@ -1,4 +1,4 @@
-package import Encoding
+import Encoding
 package import Sodium
 
 /// The code that is shown once at `init`: 256 random bits as text that can be written down.
@@ -23,7 +23,10 @@ package enum RecoveryCode {
   /// The 32 bytes of a typed code, or nil where it is not one; case, spaces and hyphens do not count.
   package static func parse(_ typed: borrowing SecretBytes) -> SecretBytes? {
     var text = typed.withBytes { bytes(of: $0) }
-    defer { text.withUnsafeMutableBytes { unsafe $0.initializeMemory(as: UInt8.self, repeating: 0) } }
+    defer {
+      // Ours alone, and wiped as far as an array can be.
+      for index in text.indices { text[index] = 0 }
+    }
     let start = Array(prefix.utf8)
     guard text.count >= start.count, text.count < 200,
       Array(text[..<start.count]).map({ $0 | 0x20 }) == start.map({ $0 | 0x20 })
@@ -38,6 +41,6 @@ package enum RecoveryCode {
   }
 
   private static func check(of raw: [UInt8]) -> [UInt8] {
-    Array(BLAKE2b.digest32(raw.span.bytes).bytes.prefix(4))
+    Array(BLAKE2b.digest32(raw).bytes.prefix(4))
   }
 }

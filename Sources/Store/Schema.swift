@@ -1,5 +1,5 @@
 import Encoding
-package import Faults
+import Faults
 import FileSystem
 import Migrations
 import SQLite
@@ -52,6 +52,6 @@ enum Schema {
     while try select.step() {
       for column in Int32(0)..<4 { out.field(select.bytes(column)) }
     }
-    return Key16(Array(BLAKE2b.digest32(out.bytes.span.bytes).bytes.prefix(16)))
+    return Key16(Array(BLAKE2b.digest32(out.bytes).bytes.prefix(16)))
   }
 }

@@ -98,7 +98,9 @@ final class StateTree {
     if let content = changed[place] { return content }
     if let content = checked[place] { return content }
     let content = try read(place)
-    guard level == 0 ? content.count % Self.recordSize == 0 : [0, Self.branchSize].contains(content.count)
+    guard
+      level == 0
+        ? content.count % Self.recordSize == 0 : [0, Self.branchSize].contains(content.count)
     else { throw .damagedTree(table, "node \(level)/\(index) has a wrong size") }
     let digest = Self.digest(of: content, at: place, keys: keys)
     let expected: Key16
@@ -172,7 +174,8 @@ final class StateTree {
     for table in TableID.allCases {
       let depth = state[table].depth
       for level in 0...depth {
-        let range = Self.place(table, level: level, index: 0)..<Self.place(table, level: level + 1, index: 0)
+        let range =
+          Self.place(table, level: level, index: 0)..<Self.place(table, level: level + 1, index: 0)
         let places = changed.keys.filter { range.contains($0) }.sorted()
         for place in places {
           guard let content = changed[place] else { continue }
@@ -318,8 +321,8 @@ final class StateTree {
     if content.isEmpty { return .zero }
     var hash = KeyedHash(key: keys.tree, outputCount: 16)
     // The place is hashed too, so that no node can be moved to another.
-    withUnsafeBytes(of: place.bigEndian) { unsafe hash.update(RawSpan(_unsafeBytes: $0)) }
-    hash.update(content.span.bytes)
+    unsafe withUnsafeBytes(of: place.bigEndian) { unsafe hash.update(RawSpan(_unsafeBytes: $0)) }
+    hash.update(content)
     return hash.finish16()
   }
 
@@ -336,6 +339,7 @@ final class StateTree {
   }
 
   private static func key16(_ bytes: [UInt8], at offset: Int) -> Key16 {
-    Key16(bytes.span.bytes.extracting(offset..<offset + 16))
+    // Within the array's life; the offset is checked by `extracting`.
+    unsafe Key16(bytes.span.bytes.extracting(offset..<offset + 16))
   }
 }

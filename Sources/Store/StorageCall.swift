@@ -1,10 +1,10 @@
-package import Faults
-package import FileSystem
-package import SQLite
+import Faults
+import FileSystem
+import SQLite
 
 /// Runs calls to SQLite and says what was being done where one of them fails.
 @inline(__always)
-package func sql<R: ~Copyable>(
+func sql<R: ~Copyable>(
   _ operation: @autoclosure () -> String, _ body: () throws(SQLiteError) -> R
 ) throws(VaultError) -> R {
   do throws(SQLiteError) {
@@ -16,7 +16,7 @@ package func sql<R: ~Copyable>(
 
 /// Runs calls to the file system and says what was being done where one of them fails.
 @inline(__always)
-package func files<R: ~Copyable>(
+func files<R: ~Copyable>(
   _ operation: @autoclosure () -> String, _ body: () throws(FileError) -> R
 ) throws(VaultError) -> R {
   do throws(FileError) {

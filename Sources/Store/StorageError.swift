@@ -44,7 +44,8 @@ extension VaultError {
 
   static func diskFull(_ operation: String) -> VaultError {
     VaultError(
-      .io, "disk is full: nothing was changed (\(operation))", hint: "free some space and try again",
+      .io, "disk is full: nothing was changed (\(operation))",
+      hint: "free some space and try again",
       reason: .diskFull)
   }
 

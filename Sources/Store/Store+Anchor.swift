@@ -1,4 +1,4 @@
-package import Encoding
+import Encoding
 package import Faults
 import Sodium
 
@@ -34,7 +34,8 @@ extension Store {
       watch.isBehind = true
       if watch.isEnforced, keyring.anchor.kind == .required {
         throw VaultError(
-          .damaged, "the vault's head at \(watch.anchor.path) is missing, and this vault requires it",
+          .damaged,
+          "the vault's head at \(watch.anchor.path) is missing, and this vault requires it",
           hint: "put it back; if it was lost: vault reset-anchor", reason: .anchorMissing)
       }
       return

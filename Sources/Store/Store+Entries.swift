@@ -1,7 +1,7 @@
 package import Encoding
 package import Faults
 import SQLite
-package import Sodium
+import Sodium
 
 /// A row of the ledger as it is stored, its body opened.
 package struct EntryRow {
@@ -32,7 +32,7 @@ extension Store {
 
   func sealed(_ body: [UInt8], number: UInt64) -> [UInt8] {
     let associated = Associated.entry(vault: vault, epoch: keys.epoch, number: number)
-    return AEAD.seal(body.span.bytes, associated: associated.span.bytes, key: keys.ledger)
+    return AEAD.seal(body, associated: associated, key: keys.ledger)
   }
 
   /// The stored hashes of an entry; they are believed only as far as they lead to the root.
@@ -70,7 +70,7 @@ extension Store {
     let associated = Associated.entry(vault: vault, epoch: state.keyEpoch, number: number)
     do throws(SodiumError) {
       let count = try row.withBlob(column) { (box: RawSpan) throws(SodiumError) -> Int in
-        try AEAD.open(box, associated: associated.span.bytes, key: keys.ledger, into: &body)
+        try unsafe AEAD.open(box, associated: associated.span.bytes, key: keys.ledger, into: &body)
       }
       body.removeLast(body.count - count)
     } catch {

@@ -1,4 +1,4 @@
-package import Encoding
+import Encoding
 package import Faults
 import SQLite
 package import Sodium
@@ -57,12 +57,17 @@ extension Store {
 
   private func reseal(progress: (UInt64) -> Void, old: inout Keys?) throws(VaultError) {
     guard let previous = old.take() else { return }
-    defer { old = consume previous }
-    var done: UInt64 = 0
-    for table in TableID.allCases {
-      try reseal(table, previous: previous, done: &done, progress: progress)
+    do throws(VaultError) {
+      var done: UInt64 = 0
+      for table in TableID.allCases {
+        try reseal(table, previous: previous, done: &done, progress: progress)
+      }
+      try resealEntries(previous: previous, done: &done, progress: progress)
+    } catch {
+      old = consume previous
+      throw error
     }
-    try resealEntries(previous: previous, done: &done, progress: progress)
+    old = consume previous
   }
 
   private static let page: Int64 = 256
@@ -129,14 +134,14 @@ extension Store {
       var overview: [UInt8] = []
       let overviewPlace = associated(.overview, found.numbers.version)
       let count = try AEAD.open(
-        found.overview.span.bytes, associated: overviewPlace.span.bytes, key: previous.rows,
+        found.overview, associated: overviewPlace, key: previous.rows,
         into: &overview)
       overview.removeLast(overview.count - count)
       var box: [UInt8] = []
       if !found.secret.isEmpty {
         let secretPlace = associated(.secret, found.numbers.generation)
         let secret = try AEAD.open(
-          found.secret.span.bytes, associated: secretPlace.span.bytes, key: previous.rows)
+          found.secret, associated: secretPlace, key: previous.rows)
         box = seal(secret, table, found.key, generation: found.numbers.generation)
       }
       return Row(
@@ -175,7 +180,7 @@ extension Store {
       guard found else { throw .damagedEntry(number, "it is missing") }
       do throws(SodiumError) {
         let count = try select.withBlob(0) { (box: RawSpan) throws(SodiumError) -> Int in
-          try AEAD.open(box, associated: place.span.bytes, key: previous.ledger, into: &body)
+          try unsafe AEAD.open(box, associated: place.span.bytes, key: previous.ledger, into: &body)
         }
         body.removeLast(body.count - count)
       } catch {

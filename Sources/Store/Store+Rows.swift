@@ -60,7 +60,7 @@ extension Store {
       version: row.generation)
     do throws(SodiumError) {
       return try AEAD.open(
-        row.sealedSecret.span.bytes, associated: associated.span.bytes, key: keys.rows)
+        row.sealedSecret, associated: associated, key: keys.rows)
     } catch {
       throw .damagedRow(table, row.key.base32, "its secret cannot be opened")
     }
@@ -80,7 +80,8 @@ extension Store {
     first?.withBytes { scan.bind(1, blob: $0) }
     var count: UInt64 = 0
     while try sql("reading \(table.name)", { () throws(SQLiteError) in try scan.step() }) {
-      guard let key = scan.withBlob(0, { (span: RawSpan) in span.byteCount == 16 ? Key16(span) : nil })
+      guard
+        let key = scan.withBlob(0, { (span: RawSpan) in span.byteCount == 16 ? Key16(span) : nil })
       else { throw .damagedTree(table, "a key has a wrong size") }
       let tag = rowTag(table, key, scan, from: 1)
       try tree.check(table, key, tag: tag, in: state, keys: keys)
@@ -137,9 +138,7 @@ extension Store {
     let associated = Associated.row(
       vault: vault, epoch: keys.epoch, table: table, key: key, column: .secret,
       version: generation)
-    return secret.withBytes {
-      AEAD.seal($0, associated: associated.span.bytes, key: keys.rows)
-    }
+    return AEAD.seal(secret, associated: associated, key: keys.rows)
   }
 
   /// Seals a row's overview, stores the row and puts its tag into the tree.
@@ -149,7 +148,7 @@ extension Store {
       version: row.version)
     let padded = Padding.padded(row.overview, block: table.overviewBlock)
     let overview = AEAD.seal(
-      padded.span.bytes, associated: associated.span.bytes, key: keys.rows)
+      padded, associated: associated, key: keys.rows)
     let upsert = try statement(table) { (rows) throws(SQLiteError) in try rows.upsert }
     row.key.withBytes { upsert.bind(1, blob: $0) }
     upsert.bind(2, row.version)
@@ -159,7 +158,8 @@ extension Store {
     upsert.bind(6, bytes: overview)
     upsert.bind(7, bytes: row.sealedSecret)
     try sql("writing \(table.name)") { () throws(SQLiteError) in try upsert.run() }
-    let tag = rowTag(
+    // The two arrays live through the call.
+    let tag = unsafe rowTag(
       table, row.key, (row.version, row.generation, row.day, row.due),
       overview.span.bytes, row.sealedSecret.span.bytes)
     try tree.change(table, row.key, to: tag, in: &state, keys: keys)
@@ -200,7 +200,7 @@ extension Store {
       due: numbers.3.bigEndian, overview: UInt64(overview.byteCount).bigEndian,
       secret: UInt64(secret.byteCount).bigEndian)
     // Nine integers without padding; borrowed for the call only.
-    withUnsafeBytes(of: head) { unsafe hash.update(RawSpan(_unsafeBytes: $0)) }
+    unsafe withUnsafeBytes(of: head) { unsafe hash.update(RawSpan(_unsafeBytes: $0)) }
     hash.update(overview)
     hash.update(secret)
     return hash.finish16()
@@ -222,7 +222,8 @@ extension Store {
     var overview: [UInt8] = []
     do throws(SodiumError) {
       let count = try row.withBlob(first + 4) { (box: RawSpan) throws(SodiumError) -> Int in
-        try AEAD.open(box, associated: associated.span.bytes, key: keys.rows, into: &overview)
+        try unsafe AEAD.open(
+          box, associated: associated.span.bytes, key: keys.rows, into: &overview)
       }
       overview.removeLast(overview.count - count)
       overview = try Padding.unpadded(overview, block: table.overviewBlock)

@@ -2,7 +2,7 @@ package import Encoding
 package import Faults
 import Migrations
 import SQLite
-package import Sodium
+import Sodium
 
 /// The unlocked vault: sealed rows, the state tree over them, the ledger's rows, one state row.
 ///
@@ -21,7 +21,7 @@ package final class Store {
   var sealedKeyring: [UInt8]
   let tree: StateTree
   let statements: Statements
-  let rows: [RowStatements?]
+  let rows: [RowStatements]
   private(set) var isWriting = false
   private(set) var isReading = false
   /// Whether the last commit came back with an error, so that nothing is known of it.
@@ -52,8 +52,8 @@ package final class Store {
     tree = try sql("opening \(file.path)") { () throws(SQLiteError) in
       try StateTree(file.connection)
     }
-    rows = try sql("opening \(file.path)") { () throws(SQLiteError) -> [RowStatements?] in
-      var rows: [RowStatements?] = []
+    rows = try sql("opening \(file.path)") { () throws(SQLiteError) -> [RowStatements] in
+      var rows: [RowStatements] = []
       for table in TableID.allCases { rows.append(RowStatements(table, file.connection)) }
       return rows
     }

@@ -1,4 +1,4 @@
-package import Encoding
+import Encoding
 package import Faults
 import FileSystem
 import Migrations
@@ -80,7 +80,7 @@ package struct VaultCreation: ~Copyable {
     let keys = Keys(vaultKey: vaultKey.copy(), epoch: 1)
     let keyring = Keyring.new(anchor: anchor)
     if !machine.isEmpty {
-      state.machine = KeyedHash.digest16(machine.span.bytes, key: keyring.blind)
+      state.machine = KeyedHash.digest16(machine, key: keyring.blind)
     }
     let sealedKeyring = keyring.sealed(vault: vault, keys: keys)
     try sql("making \(draft)") { () throws(SQLiteError) in

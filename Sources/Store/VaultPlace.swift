@@ -1,4 +1,4 @@
-package import Faults
+import Faults
 import FileSystem
 import Glibc
 

@@ -72,6 +72,8 @@ let package = Package(
     suite("EncodingTests", ["Encoding"]),
     suite("TimeTests", ["Time"]),
     suite("SodiumTests", ["Sodium", "Encoding"]),
+    suite("LedgerTests", ["Ledger", "Encoding", "Time", "Sodium"]),
+    suite("AccountsTests", ["Accounts", "Encoding", "Time", "Sodium"]),
     suite("SQLiteTests", ["SQLite"]),
     suite("FileSystemTests", ["FileSystem"]),
     // The command as it is run, compared whole

@@ -1,0 +1,95 @@
+/// What an entry of the ledger records.
+///
+/// The raw value is the name that `vault history` prints. A new event may be added; a name never
+/// changes its meaning.
+///
+/// In an entry's body an event is one byte, its `code`. The registry of codes:
+///
+/// | code | event | code | event | code | event |
+/// |---|---|---|---|---|---|
+/// | 1 | `vault_created` | 11 | `access_requested` | 21 | `renewed` |
+/// | 2 | `account_added` | 12 | `granted` | 22 | `rejected` |
+/// | 3 | `account_renamed` | 13 | `denied` | 23 | `failed` |
+/// | 4 | `account_removed` | 14 | `revoked` | 24 | `expired` |
+/// | 5 | `signed_in` | 15 | `lapsed` | 25 | `keys_changed` |
+/// | 6 | `client_added` | 16 | `narrowed` | 26 | `anchor_reset` |
+/// | 7 | `client_removed` | 17 | `lost_on_site` | 27 | `restored` |
+/// | 8 | `app_added` | 18 | `token_used` | 28 | `imported` |
+/// | 9 | `app_removed` | 19 | `use_refused` | 29 | `verified` |
+/// | 10 | `app_key_changed` | 20 | `renewal_started` | | |
+///
+/// A code is never given to another event and never taken away. A body with a code that stands
+/// nowhere in this table is refused, never skipped: an entry that a reader passes over in silence
+/// is an entry that an attacker can hide.
+public enum Event: String, CaseIterable, Sendable {
+  case vaultCreated = "vault_created"
+  case accountAdded = "account_added"
+  case accountRenamed = "account_renamed"
+  case accountRemoved = "account_removed"
+  case signedIn = "signed_in"
+  case clientAdded = "client_added"
+  case clientRemoved = "client_removed"
+  case appAdded = "app_added"
+  case appRemoved = "app_removed"
+  case appKeyChanged = "app_key_changed"
+  case accessRequested = "access_requested"
+  case granted
+  case denied
+  case revoked
+  case lapsed
+  case narrowed
+  case lostOnSite = "lost_on_site"
+  case tokenUsed = "token_used"
+  case useRefused = "use_refused"
+  case renewalStarted = "renewal_started"
+  case renewed
+  case rejected
+  case failed
+  case expired
+  case keysChanged = "keys_changed"
+  case anchorReset = "anchor_reset"
+  case restored
+  case imported
+  case verified
+
+  /// The byte that stands for this event in an entry's body.
+  package var code: UInt8 {
+    switch self {
+    case .vaultCreated: 1
+    case .accountAdded: 2
+    case .accountRenamed: 3
+    case .accountRemoved: 4
+    case .signedIn: 5
+    case .clientAdded: 6
+    case .clientRemoved: 7
+    case .appAdded: 8
+    case .appRemoved: 9
+    case .appKeyChanged: 10
+    case .accessRequested: 11
+    case .granted: 12
+    case .denied: 13
+    case .revoked: 14
+    case .lapsed: 15
+    case .narrowed: 16
+    case .lostOnSite: 17
+    case .tokenUsed: 18
+    case .useRefused: 19
+    case .renewalStarted: 20
+    case .renewed: 21
+    case .rejected: 22
+    case .failed: 23
+    case .expired: 24
+    case .keysChanged: 25
+    case .anchorReset: 26
+    case .restored: 27
+    case .imported: 28
+    case .verified: 29
+    }
+  }
+
+  /// The event of a code, or nil where the registry has no such code.
+  package init?(code: UInt8) {
+    guard let event = Event.allCases.first(where: { $0.code == code }) else { return nil }
+    self = event
+  }
+}

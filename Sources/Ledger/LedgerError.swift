@@ -1,0 +1,11 @@
+/// Why bytes of the ledger are not what they claim to be.
+public enum LedgerError: Error, Equatable, Sendable {
+  /// They do not have their one canonical form; says which part and how, never a value.
+  case malformed(String)
+  /// They were written by a later release.
+  case newerVersion(UInt8)
+  /// The body names an event outside the registry.
+  case unknownEvent(code: UInt8)
+  /// The body is not the one that the leaf of this number commits to.
+  case commitmentMismatch(UInt64)
+}

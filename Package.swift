@@ -76,6 +76,7 @@ let package = Package(
     suite("AccountsTests", ["Accounts", "Encoding", "Time", "Sodium"]),
     suite("SQLiteTests", ["SQLite"]),
     suite("FileSystemTests", ["FileSystem"]),
+    suite("JSONTests", ["JSON", "SQLite", "Sodium"]),
     // The command as it is run, compared whole
     suite("TranscriptTests", ["vault"]),
     // What Scripts/check finds

@@ -1,0 +1,277 @@
+"""Runs both sides in turn and holds their ratio against the goals. Started by Scripts/bench.
+
+Our side in one process is `vault-bench JOB ARGUMENTS`, which prints lines `name value unit`:
+
+    make DIR ACCOUNTS        a new vault DIR/accounts.vault with the key file DIR/vault.key: accounts
+                             facebook:user0000001 and up, each with a token of 256 bytes and a grant
+                             of publish_actions to app 1                          -> made    s
+    token DIR READS          READS times, of an account drawn anew: look it up by name, check the
+                             grant, open the token; warm                          -> tokens  /cpu-s
+    grant DIR SECONDS GROUP  for SECONDS: durable grants, GROUP to a commit       -> grants  /s
+    ledger DIR ENTRIES       a new vault as by `make`, whose ledger has ENTRIES   -> made    s
+    verify DIR               the whole ledger, one thread                         -> entries /cpu-s
+
+DIR is there and empty for `make` and `ledger`.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+
+SIZES = {  # accounts of the large and the small vault, entries, rounds, reads, seconds of grants
+    "quick": (1_000, 100, 10_000, 7, 5_000, 0.05),
+    "default": (100_000, 10_000, 100_000, 7, 40_000, 0.25),
+    "full": (1_000_000, 10_000, 1_000_000, 9, 40_000, 0.5),
+}
+
+
+# What a measured program sees. The home is set to one below the room: a vault keeps its head there.
+ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
+
+
+class Unmeasured(Exception):
+    """A side that is not there, or does not do this job; the text says which and why."""
+
+
+def run(*arguments):
+    """The standard output of a command that must succeed."""
+    done = subprocess.run(arguments, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                          env=ENVIRONMENT)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise Unmeasured(f"{os.path.basename(arguments[0])} {' '.join(arguments[1:2])}: {last}")
+    return done.stdout
+
+
+def figure_in(output, start, column):
+    """The figure that stands `column` words after `start`, with which its line begins."""
+    for line in output.splitlines():
+        if line.startswith(start):
+            return float(line[len(start):].split()[column])
+    raise Unmeasured(f"no line {start!r}")
+
+
+class Bench:
+    def __init__(self, options):
+        self.room, self.vault, self.ours = options.room, options.vault, options.vault_bench
+        self.c = os.path.join(self.room, "c")
+        (self.accounts, self.few, self.entries, self.rounds, self.reads,
+         self.seconds) = SIZES[options.size]
+        ENVIRONMENT["HOME"] = os.path.join(self.room, "home")
+        os.mkdir(ENVIRONMENT["HOME"], 0o700)
+        self.missed = self.unmeasured = 0
+        self.made = {}
+
+    # The two sides in one process.
+
+    def vault_bench(self, name, *arguments):
+        if self.ours == "none":
+            raise Unmeasured("vault-bench is not there")
+        for line in run(self.ours, *map(str, arguments)).splitlines():
+            told, value, _ = line.split()
+            if told == name:
+                return float(value)
+        raise Unmeasured(f"vault-bench {arguments[0]} tells no {name}")
+
+    def c_program(self, name):
+        path = os.path.join(self.c, name)
+        if not os.path.exists(path):
+            raise Unmeasured("not compared")
+        return path
+
+    def c_figure(self, start, column, name, *arguments):
+        return figure_in(run(self.c_program(name), *map(str, arguments)), start, column)
+
+    # What both sides work on, made when it is first wanted.
+
+    def once(self, name, make):
+        if name not in self.made:
+            path = os.path.join(self.room, name)
+            try:
+                make(path)
+                self.made[name] = path
+            except Unmeasured as reason:
+                self.made[name] = reason
+        if isinstance(self.made[name], Unmeasured):
+            raise self.made[name]
+        return self.made[name]
+
+    def c_vault(self, accounts):
+        return self.once(
+            f"c-{accounts}.db", lambda path: run(self.c_program("mkdb"), path, str(accounts)))
+
+    def c_key(self):
+        def make(path):
+            with open(path, "wb") as file:
+                file.write(bytes([7] * 32))
+        return self.once("c.key", make)
+
+    def our_vault(self, accounts):
+        def make(path):
+            os.makedirs(path, 0o700)
+            self.vault_bench("made", "make", path, accounts)
+        return self.once(f"ours-{accounts}", make)
+
+    # Measuring.
+
+    def in_turn(self, *sides):
+        """Medians of all sides, run A B A B; a side that cannot be measured is its reason."""
+        figures = [[] for _ in sides]
+        for _ in range(self.rounds):
+            for index, side in enumerate(sides):
+                if isinstance(figures[index], Unmeasured):
+                    continue
+                try:
+                    figures[index].append(side())
+                except Unmeasured as reason:
+                    figures[index] = reason
+        return [f if isinstance(f, Unmeasured) else statistics.median(f) for f in figures]
+
+    def processes(self, *commands, rounds=None):
+        """For each command the median milliseconds and the most KiB; a command that cannot be run
+        is its reason."""
+        told = {}
+        runnable = []
+        for index, command in enumerate(commands):
+            try:
+                words = [str(word) for word in command()]
+                run(os.path.join(self.room, "spawn"), "1", "--", *words)
+                runnable.append((index, words))
+            except Unmeasured as reason:
+                told[index] = (reason, reason)
+        if runnable:
+            line = [word for _, words in runnable for word in ["--", *words]]
+            count = str(rounds or self.rounds * 5)
+            lines = run(os.path.join(self.room, "spawn"), count, *line).splitlines()
+            for (index, _), text in zip(runnable, lines):
+                median, _, memory = text.split()
+                told[index] = (float(median), float(memory))
+        return [told[index] for index in range(len(commands))]
+
+    # Telling.
+
+    def tell(self, goal, job, ours, theirs, unit, least=None, most=None, other="C"):
+        """One line: both figures, ours as a ratio of theirs, and whether it keeps the goal."""
+        def figure(value):
+            return f"{value:,.2f}" if isinstance(value, float) and value < 100 else (
+                "-" if isinstance(value, Unmeasured) else f"{value:,.0f}")
+
+        bound = f">= {least}" if least is not None else f"<= {most}"
+        if isinstance(ours, Unmeasured) or isinstance(theirs, Unmeasured):
+            reasons = {str(side) for side in (ours, theirs) if isinstance(side, Unmeasured)}
+            self.unmeasured += 1
+            ratio, verdict = "-", "; ".join(sorted(reasons))
+        else:
+            quotient = ours / theirs
+            kept = quotient >= least if least is not None else quotient <= most
+            self.missed += not kept
+            ratio, verdict = f"{quotient:.2f}", "ok" if kept else "FAIL"
+        print(f"{goal:>4} {job:<46} {figure(ours):>12} {figure(theirs):>12} {unit:<8}"
+              f" {other:<11} {ratio:>7} {bound:<8} {verdict}", flush=True)
+
+
+def measure(bench):
+    accounts, small = bench.accounts, bench.few
+    print(f"{accounts:,} accounts, {bench.entries:,} entries, medians of {bench.rounds} in turn")
+    print(f"{'goal':>4} {'job':<46} {'ours':>12} {'other':>12} {'':<8} {'other is':<11}"
+          f" {'ratio':>7} {'goal':<8}")
+
+    # 1, 2: a token from the library, each read a transaction of its own.
+    def c_tokens(count):
+        return bench.c_figure("WAL nomutex cache256M              L3 name+permit+aead", 0,
+                            "lookup", bench.c_vault(count), count, 1, "x")
+
+    def tokens(count):
+        return bench.vault_bench("tokens", "token", bench.our_vault(count), bench.reads)
+
+    ours, theirs = bench.in_turn(lambda: tokens(accounts), lambda: c_tokens(accounts))
+    bench.tell(1, "token with its permission, library", ours, theirs, "/cpu-s", least=0.8)
+    many, few = bench.in_turn(lambda: tokens(accounts), lambda: tokens(small))
+    bench.tell(2, f"the same of {accounts:,} against {small:,}", many, few, "/cpu-s", least=0.4,
+               other="ours, few")
+
+    # 6, 7: durable grants.
+    told = []
+
+    def c_grants(group):
+        # One run tells the figures of both groups.
+        if group == 1:
+            told.append(run(bench.c_program("commit"), bench.room, str(bench.seconds)))
+        if not told:
+            raise Unmeasured("not compared")
+        return figure_in(told[-1], "WAL FULL".ljust(30) + f" {group:6d}", 1)
+
+    def grants(group):
+        return bench.vault_bench("grants", "grant", bench.our_vault(small), bench.seconds, group)
+
+    figures = bench.in_turn(lambda: grants(1), lambda: c_grants(1),
+                            lambda: grants(100), lambda: c_grants(100))
+    bench.tell(6, "durable grants, 1 to a commit", *figures[:2], "/s", least=0.8)
+    bench.tell(7, "durable grants, 100 to a commit", *figures[2:], "/s", least=0.8)
+
+    # 9: the whole ledger.
+    def c_ledger():
+        return bench.once("c-ledger.db", lambda path: run(
+            bench.c_program("chain"), "mk", path, str(bench.entries)))
+
+    def our_ledger():
+        def make(path):
+            os.makedirs(path, 0o700)
+            bench.vault_bench("made", "ledger", path, bench.entries)
+        return bench.once("ours-ledger", make)
+
+    ours, theirs = bench.in_turn(
+        lambda: bench.vault_bench("entries", "verify", our_ledger()),
+        lambda: bench.c_figure("BLAKE2b verify, 8 typed columns", 0, "chain", "run", c_ledger(), 1))
+    bench.tell(9, f"verify {bench.entries:,} entries", ours, theirs, "/cpu-s", least=0.8)
+
+    # 4, 8, 12, 14, 15: whole commands.
+    def vault(count, *words):
+        directory = bench.our_vault(count)
+        return [bench.vault, "--vault", f"{directory}/accounts.vault",
+                "--key-file", f"{directory}/vault.key", *words]
+
+    def token(count):
+        return vault(count, "token", "--app", "1", "--account", "facebook:user0000050",
+                     "--perms", "publish_actions")
+
+    read, flat, twin = bench.processes(
+        lambda: token(accounts), lambda: token(small),
+        lambda: [bench.c_program("cli-static"), bench.c_vault(accounts), bench.c_key(),
+                 "user0000050@mail.example.org"])
+    bench.tell(4, "vault token, key in a file", read[0], twin[0], "ms", most=1.5)
+    bench.tell(4, f"the same of {accounts:,} against {small:,}", read[0], flat[0], "ms", most=1.2,
+               other="ours, few")
+    bench.tell(15, "its memory", read[1], 6144.0, "KiB", most=1.0, other="6 MiB")
+
+    grant, twin = bench.processes(
+        lambda: vault(accounts, "grant", "--app", "2", "--account", "facebook:user%r",
+                      "--perms", "publish_actions"),
+        lambda: [bench.c_program("cliw-static"), bench.c_vault(accounts), "%r"])
+    bench.tell(8, "vault grant", grant[0], twin[0], "ms", most=1.5)
+
+    for word in ("version", "help"):
+        ours, true = bench.processes(lambda: [bench.vault, word], lambda: ["/bin/true"])
+        bench.tell(12, f"vault {word}", ours[0], true[0], "ms", most=2, other="/bin/true")
+
+    listed, shell = bench.processes(
+        lambda: vault(accounts, "accounts"),
+        lambda: ["/usr/bin/sqlite3", bench.c_vault(accounts), "SELECT id, name FROM account"],
+        rounds=bench.rounds)
+    bench.tell(14, "vault accounts", listed[0], shell[0], "ms", most=2, other="sqlite3")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--size", choices=SIZES, required=True)
+    for name in ("room", "vault", "vault-bench"):
+        parser.add_argument(f"--{name}", required=True)
+    bench = Bench(parser.parse_args())
+    measure(bench)
+    print(f"Scripts/bench: {bench.missed} goals missed, {bench.unmeasured} not measured")
+    sys.exit(1 if bench.missed else 0)
+
+
+main()

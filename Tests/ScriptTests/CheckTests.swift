@@ -69,7 +69,12 @@ struct Breach: CustomTestStringConvertible {
     Breach(
       rule: "an import against", line: "import func Glibc.exit", file: "Sources/Ledger/New.swift"),
     Breach(rule: "an import against", line: "import Encoding", file: "Sources/Unknown/New.swift"),
-    Breach(rule: "unsafe in a part", line: "let x = unsafe y", file: "Sources/Ledger/New.swift"),
+    Breach(
+      rule: "unsafe in a part", line: "let x = unsafe y.span.bytes", file: "Sources/vault/New.swift"
+    ),
+    Breach(
+      rule: "unsafe in a part", line: "unsafe x.withUnsafeBytes { $0 }",
+      file: "Sources/Ledger/New.swift"),
     Breach(rule: "a trap on data", line: "let x = try! y()", file: "Sources/Ledger/New.swift"),
     Breach(rule: "a trap on data", line: "  fatalError(\"x\")", file: "Sources/Ledger/New.swift"),
     Breach(rule: "output past", line: "  print(token)", file: "Sources/Command/New.swift"),

@@ -93,8 +93,8 @@ package struct AppKey: ~Copyable, Sendable {
   /// Three bytes of BLAKE2b over the key. They give away nothing of it and are enough for typing
   /// errors: one in 16 million passes.
   private static func check(of key: RawSpan) -> [UInt8] {
-    let label = Array("vault/app-key/check/1".utf8)
-    return Array(unsafe BLAKE2b.digest32(key, key: label.span.bytes).bytes[..<checkCount])
+    let check = Array("vault/app-key/check/1".utf8).withBytes { BLAKE2b.digest32(key, key: $0) }
+    return Array(check.bytes[..<checkCount])
   }
 
   /// Reads prefix and base32 into 35 bytes; false where a character is out of place.
@@ -129,13 +129,6 @@ package struct AppKey: ~Copyable, Sendable {
     case UInt8(ascii: "2")...UInt8(ascii: "7"): character - UInt8(ascii: "2") + 26
     default: nil
     }
-  }
-}
-
-extension RawSpan {
-  fileprivate func byte(_ place: Int) -> UInt8 {
-    // A byte has no invalid form, and the offset is checked.
-    unsafe unsafeLoad(fromByteOffset: place, as: UInt8.self)
   }
 }
 

@@ -117,16 +117,7 @@ package struct Frontier: Equatable, Sendable {
 extension Digest32 {
   /// Whether these 32 bytes stand in `bytes` at `offset`; false where `bytes` ends before.
   fileprivate func stands(in bytes: RawSpan, at offset: Int) -> Bool {
-    guard offset + 32 <= bytes.byteCount else { return false }
-    return withBytes { own in
-      // Public hashes of a public tree: the comparison need not take constant time.
-      for index in 0..<32
-      where unsafe own.unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self)
-        != bytes.unsafeLoad(fromUncheckedByteOffset: offset + index, as: UInt8.self)
-      {
-        return false
-      }
-      return true
-    }
+    offset + 32 <= bytes.byteCount
+      && self == Digest32(bytes.extracting(offset..<(offset + 32)))
   }
 }

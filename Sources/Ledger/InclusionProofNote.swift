@@ -67,8 +67,7 @@ public struct InclusionProofNote: Equatable, Sendable {
     let head: Checkpoint
     do { head = try checkpoint.verified(with: key) } catch { throw .note(error) }
     let proof = InclusionProof(number: index, size: head.size, hashes: hashes)
-    // Bytes without padding, lent for the call.
-    let leafHash = unsafe MerkleTree.leafHash(leaf.span.bytes)
+    let leafHash = leaf.withBytes { MerkleTree.leafHash($0) }
     try proof.verify(leafHash: leafHash, root: head.root)
     return head
   }

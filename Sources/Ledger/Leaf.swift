@@ -49,21 +49,25 @@ public struct Leaf: Equatable, Sendable {
     return writer.bytes
   }
 
+  /// Decodes canonical bytes, without allocating.
+  ///
+  /// - Throws: ``LedgerError/newerVersion(_:)`` or ``LedgerError/malformed(_:)``.
+  package init(_ bytes: RawSpan) throws(LedgerError) {
+    guard bytes.byteCount > 0 else { throw .malformed("leaf: empty") }
+    let version = bytes.byte(0)
+    guard version == Leaf.version else { throw .newerVersion(version) }
+    guard bytes.byteCount == Leaf.byteCount else { throw .malformed("leaf: length") }
+    // Two big-endian integers, which is what a key of 16 bytes is.
+    let head = Key16(bytes.extracting(1..<17))
+    number = head.high
+    minute = Int64(bitPattern: head.low)
+    commitment = Digest32(bytes.extracting(17..<49))
+  }
+
   /// Decodes canonical bytes.
   ///
   /// - Throws: ``LedgerError/newerVersion(_:)`` or ``LedgerError/malformed(_:)``.
   package init(_ bytes: [UInt8]) throws(LedgerError) {
-    guard let version = bytes.first else { throw .malformed("leaf: empty") }
-    guard version == Leaf.version else { throw .newerVersion(version) }
-    guard bytes.count == Leaf.byteCount else { throw .malformed("leaf: length") }
-    var reader = Reader(bytes)
-    do {
-      _ = try reader.u8()
-      number = try reader.u64()
-      minute = try reader.i64()
-      commitment = Digest32(try reader.raw(32))
-    } catch {
-      throw .malformed("leaf: \(error)")
-    }
+    self = try bytes.withBytes { (bytes) throws(LedgerError) in try Leaf(bytes) }
   }
 }

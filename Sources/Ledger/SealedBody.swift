@@ -20,44 +20,64 @@ package enum SealedBody {
   /// - Parameter commitmentKey: 32 random bytes, never used for another entry: under one key two
   ///   equal bodies would show as equal.
   static func make(_ entry: Entry, commitmentKey: [UInt8]) -> (leaf: Leaf, plaintext: [UInt8]) {
-    let body = entry.body
+    let content = commitmentKey + entry.body
     let leaf = Leaf(
       number: entry.number, minute: Leaf.minute(of: entry.time),
-      commitment: commitment(to: body[...], under: commitmentKey[...]))
-    return (leaf, Padding.padded(commitmentKey + body, block: block))
+      commitment: content.withBytes { commitment(of: $0) })
+    return (leaf, Padding.padded(content, block: block))
   }
 
   /// Opens a plaintext and checks it against its leaf.
   ///
-  /// A body that was exchanged for another one, even for one that was sealed with the right key, is
-  /// found here: only the body that was there when the leaf went into the tree fits.
-  ///
-  /// - Throws: ``LedgerError/commitmentMismatch(_:)`` with the leaf's number, or what
-  ///   ``Entry/init(body:)`` throws.
+  /// - Throws: What ``check(_:leaf:)`` and ``Entry/init(body:)`` throw, and
+  ///   ``LedgerError/malformed(_:)`` where number or minute are not those of the leaf.
   package static func open(_ plaintext: [UInt8], leaf: Leaf) throws(LedgerError) -> Entry {
-    let content: [UInt8]
-    do {
-      content = try Padding.unpadded(plaintext, block: block)
-    } catch {
-      throw .malformed("sealed body: padding")
+    let end = try plaintext.withBytes { (plaintext) throws(LedgerError) in
+      try check(plaintext, leaf: leaf)
     }
-    guard content.count > keyCount else { throw .malformed("sealed body: length") }
-    let key = content[..<keyCount]
-    let body = content[keyCount...]
-    guard commitment(to: body, under: key) == leaf.commitment else {
-      throw .commitmentMismatch(leaf.number)
-    }
-    let entry = try Entry(body: Array(body))
+    let entry = try Entry(body: Array(plaintext[keyCount..<end]))
     guard entry.number == leaf.number, Leaf.minute(of: entry.time) == leaf.minute else {
       throw .malformed("entry body: not the number and minute of its leaf")
     }
     return entry
   }
 
-  private static func commitment(
-    to body: ArraySlice<UInt8>, under key: ArraySlice<UInt8>
-  ) -> Digest32 {
-    // Bytes without padding, lent for the call.
-    unsafe BLAKE2b.digest32(body.span.bytes, key: key.span.bytes)
+  /// Checks a plaintext against its leaf without decoding the entry and without allocating.
+  ///
+  /// A body that was exchanged for another one, even for one that was sealed with the right key, is
+  /// found here: only the body that was there when the leaf went into the tree fits.
+  ///
+  /// - Returns: Where the body ends; it begins after the 32 bytes of the key.
+  /// - Throws: ``LedgerError/commitmentMismatch(_:)`` with the leaf's number, or
+  ///   ``LedgerError/malformed(_:)``.
+  @discardableResult
+  package static func check(_ plaintext: RawSpan, leaf: Leaf) throws(LedgerError) -> Int {
+    guard let end = contentEnd(of: plaintext), end > keyCount else {
+      throw .malformed("sealed body: length or padding")
+    }
+    guard commitment(of: plaintext.extracting(0..<end)) == leaf.commitment else {
+      throw .commitmentMismatch(leaf.number)
+    }
+    return end
+  }
+
+  /// The commitment to what follows the key, under the key.
+  private static func commitment(of content: RawSpan) -> Digest32 {
+    BLAKE2b.digest32(
+      content.extracting(keyCount..<content.byteCount), key: content.extracting(0..<keyCount))
+  }
+
+  /// Where the content ends that `Padding` padded (ISO/IEC 7816-4: 0x80, then zeros up to the
+  /// block), or nil where it is not so padded. It is read after the seal was opened, so the time
+  /// that it takes is no oracle.
+  private static func contentEnd(of padded: RawSpan) -> Int? {
+    let count = padded.byteCount
+    guard count > 0, count % block == 0 else { return nil }
+    for place in stride(from: count - 1, through: count - block, by: -1) {
+      let byte = padded.byte(place)
+      if byte == 0x80 { return place }
+      guard byte == 0 else { return nil }
+    }
+    return nil
   }
 }

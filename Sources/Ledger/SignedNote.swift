@@ -63,9 +63,7 @@ public struct SignedNote: Equatable, Sendable {
   package init(text: String, signedBy key: borrowing SigningKey, name: String) {
     precondition(text.hasSuffix("\n") && NoteText.isKeyName(name))
     self.text = text
-    let signed = Array(text.utf8)
-    // Bytes without padding, lent for the call.
-    let signature = unsafe key.sign(signed.span.bytes)
+    let signature = key.sign(Array(text.utf8))
     let keyID = VerifierKey.keyID(name: name, publicKey: key.publicKey)
     signatures = [Signature(name: name, keyID: keyID, bytes: signature)]
   }
@@ -94,7 +92,7 @@ public struct SignedNote: Equatable, Sendable {
     for signature in own {
       guard
         signature.bytes.count == 64,
-        unsafe Ed25519.verify(signature.bytes, signed.span.bytes, publicKey: key.publicKey)
+        Ed25519.verify(signature.bytes, signed, publicKey: key.publicKey)
       else { throw .badSignature(name: key.name) }
     }
   }

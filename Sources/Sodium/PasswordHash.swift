@@ -32,11 +32,15 @@ package struct PasswordHash: Equatable, Sendable {
   /// - Throws: ``SodiumError/tooExpensive(memoryBytes:)`` above the bounds,
   ///   ``SodiumError/badParameters`` below them and for a salt of another length.
   package func check(allowExpensive: Bool) throws(SodiumError) {
-    guard salt.count == 16, operations >= 1, memoryBytes >= 8 << 20, memoryBytes % 1024 == 0,
-      memoryBytes <= UInt64(crypto_pwhash_memlimit_max())
-    else { throw .badParameters }
+    guard salt.count == 16, operations >= 1, memoryBytes >= 8 << 20 else {
+      throw .badParameters
+    }
     guard allowExpensive || (operations <= 10 && memoryBytes <= 1 << 30) else {
       throw .tooExpensive(memoryBytes: memoryBytes)
+    }
+    // Argon2 counts in KiB: a remainder would be dropped, and would be a second form of the same.
+    guard memoryBytes % 1024 == 0, memoryBytes <= UInt64(crypto_pwhash_memlimit_max()) else {
+      throw .badParameters
     }
   }
 

@@ -1,2 +1,4 @@
 import Command
-print("hi")
+import Glibc
+
+exit(Command.run(.ofThisProcess()).code)

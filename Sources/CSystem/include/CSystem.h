@@ -7,6 +7,11 @@
 #include <fcntl.h>
 #include <stdint.h>
 
+#include "descriptors.h"
+#include "prompt.h"
+#include "spawn_command.h"
+#include "words.h"
+
 static inline int vault_open(const char *path, int flags, int mode) {
   return open(path, flags, mode);
 }

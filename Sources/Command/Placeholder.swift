@@ -1,2 +1,0 @@
-import AccountVault
-package enum CommandPlaceholder {}

@@ -1,0 +1,19 @@
+/// Words for a command that a person pastes.
+enum ShellText {
+  /// The word as it is where the shell leaves it alone, else between single quotes.
+  static func quoted(_ word: String) -> String {
+    let isPlain =
+      !word.isEmpty
+      && word.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: "_./:@%+,-".utf8.contains(byte)
+        }
+      }
+    if isPlain { return word }
+    let parts = word.split(separator: "'", omittingEmptySubsequences: false)
+    return "'" + parts.joined(separator: "'\\''") + "'"
+  }
+}

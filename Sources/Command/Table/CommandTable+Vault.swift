@@ -1,0 +1,143 @@
+extension CommandTable {
+  static let vault: [CommandSpec] = [
+    CommandSpec(
+      name: "init", group: .vault, summary: "make a vault",
+      options: [
+        .option(
+          "key-file", "FILE", "a key file that opens it, made where it does not exist", kind: .file),
+        .flag("no-recovery", "make no recovery code"),
+        .option("kdf-memory", "SIZE", "memory that a guess at the passphrase costs: 64M, 256M, 1G"),
+        .flag("network-fs", "allow a network file system, for one process at a time"),
+      ],
+      about: [
+        """
+        Makes the vault file, mode 0600, and asks for its passphrase. The recovery code is shown \
+        once: keep it on paper. An existing path is refused.
+        """,
+        """
+        With --key-file alone the vault has no passphrase, the way for servers. A passphrase and a \
+        key file given together open it each by itself.
+        """,
+      ],
+      examples: [
+        .init("vault init", "on a terminal"),
+        .init("vault init --key-file /etc/vault.key --no-recovery", "on a server"),
+      ],
+      json: .object(["vault", "path", "recovery_code"]),
+      exits: [.exists, .locked], needs: []),
+    CommandSpec(
+      name: "change-passphrase", group: .vault, summary: "change the passphrase",
+      options: [
+        .option("new-passphrase-file", "FILE", "read the new one from FILE", kind: .file),
+        .option("new-passphrase-fd", "N", "read the new one from file descriptor N"),
+      ],
+      exclusive: [["new-passphrase-file", "new-passphrase-fd"]],
+      about: [
+        """
+        The passphrase or key that opens the vault now is had as always, the new passphrase by these \
+        options or by a prompt. A backup made before still opens with the old one: vault rotate-key.
+        """
+      ],
+      examples: [.init("vault change-passphrase", "on a terminal")],
+      json: .object(["slot", "kind"]),
+      exits: [.damaged, .notFound, .tryAgain, .locked, .wrongKey, .newerFormat],
+      needs: [.vault, .key]),
+    CommandSpec(
+      name: "keys", group: .vault, summary: "list what opens the vault",
+      about: ["Lists the slots: passphrase, key file, recovery code. No key is shown."],
+      examples: [.init("vault keys", "all of them")],
+      json: .lines(["slot", "kind", "created_at", "kdf", "operations", "memory"]),
+      exits: [.damaged, .notFound, .locked, .wrongKey, .newerFormat], needs: [.vault, .key]),
+    CommandSpec(
+      name: "add-key", group: .vault, summary: "add a key file or a recovery code",
+      options: [
+        .option(
+          "key-file", "FILE", "a key file, made where it does not exist", kind: .file),
+        .flag("recovery", "a recovery code, shown once"),
+      ],
+      exclusive: [["key-file", "recovery"]], oneOf: [["key-file", "recovery"]],
+      about: [
+        """
+        Adds a way to open the vault. Here --key-file names the new key; the vault is opened by a \
+        passphrase or by $VAULT_KEY_FILE.
+        """
+      ],
+      examples: [
+        .init("vault add-key --key-file /etc/vault.key", "for a server"),
+        .init("vault add-key --recovery", "for a drawer"),
+      ],
+      json: .object(["slot", "kind", "key_file", "recovery_code"]),
+      exits: [.damaged, .notFound, .exists, .locked, .wrongKey, .newerFormat],
+      needs: [.vault, .key]),
+    CommandSpec(
+      name: "remove-key", group: .vault, summary: "remove a passphrase, key file or recovery code",
+      arguments: [ArgumentSpec("N")],
+      about: ["Removes slot N (vault keys). The last one is refused."],
+      examples: [.init("vault remove-key 2", "by its number")],
+      json: .object(["slot", "kind"]),
+      exits: [.damaged, .notFound, .tryAgain, .locked, .wrongKey, .newerFormat],
+      needs: [.vault, .key]),
+    CommandSpec(
+      name: "rotate-key", group: .vault, summary: "seal everything anew under a new key",
+      about: [
+        """
+        Checks the whole vault, makes a new key and seals every row under it. It goes on where it \
+        was cut off. The slots that were not used to open the vault are removed and named, and a new \
+        recovery code is shown.
+        """
+      ],
+      examples: [.init("vault rotate-key", "after a backup was lost")],
+      json: .object(["epoch", "rows", "removed", "recovery_code"]),
+      exits: [.damaged, .notFound, .tryAgain, .locked, .wrongKey, .newerFormat],
+      needs: [.vault, .key]),
+    CommandSpec(
+      name: "backup", group: .vault, summary: "copy the vault into a file",
+      arguments: [ArgumentSpec("FILE", kind: .file)],
+      about: [
+        """
+        Makes a whole copy, mode 0600, while others use the vault, and checks it. It opens with the \
+        same passphrase and keys. An existing file is refused.
+        """
+      ],
+      examples: [.init("vault backup accounts.backup", "into a new file")],
+      json: .object(["path", "bytes", "entries", "root"]),
+      exits: [.damaged, .notFound, .exists, .tryAgain, .locked, .wrongKey, .newerFormat],
+      needs: [.vault, .key]),
+    CommandSpec(
+      name: "restore", group: .vault, summary: "make a vault from a backup",
+      arguments: [ArgumentSpec("FILE", kind: .file)],
+      options: [.option("to", "PATH", "the new vault file", presence: .required, kind: .file)],
+      about: [
+        """
+        Checks the backup and makes a vault of it at PATH, where nothing may be yet. Credentials \
+        that the provider may have replaced since are marked stale, and the ledger starts a new \
+        branch.
+        """
+      ],
+      examples: [.init("vault restore accounts.backup --to accounts.vault", "at a new path")],
+      json: .object(["vault", "path", "branch", "entries", "stale"]),
+      exits: [.damaged, .notFound, .exists, .locked, .wrongKey, .newerFormat], needs: [.key]),
+    CommandSpec(
+      name: "doctor", group: .vault, summary: "look for trouble around the vault",
+      about: [
+        """
+        Checks modes and owners of the files, the file system, the libraries, the machine's memory \
+        and the clock, and says what to do. Nothing is changed.
+        """
+      ],
+      examples: [.init("vault doctor", "all of it")],
+      json: .lines(["check", "state", "detail", "hint"]),
+      exits: [.failed, .damaged, .notFound, .newerFormat], needs: [.vault]),
+    CommandSpec(
+      name: "reset-anchor", group: .vault, summary: "accept a vault that was put back on purpose",
+      about: [
+        """
+        Accepts the file as it is after its outside head was lost or an older copy was put back on \
+        purpose. It is recorded, and the ledger starts a new branch.
+        """
+      ],
+      examples: [.init("vault reset-anchor", "after a copy was put back")],
+      json: .object(["vault", "branch", "entry"]),
+      exits: [.damaged, .notFound, .locked, .wrongKey, .newerFormat], needs: [.vault, .key]),
+  ]
+}

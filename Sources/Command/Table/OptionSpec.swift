@@ -1,0 +1,57 @@
+/// One option of a command.
+package struct OptionSpec: Sendable {
+  package enum Presence: Sendable {
+    case optional
+    case required
+    /// Required, and asked for by the command where a terminal is there; see ``Context/need(_:)``.
+    case asked
+    /// May be given several times.
+    case repeated
+  }
+
+  /// Without the dashes.
+  let name: String
+  /// The value's name in the usage line, `FILE`; nil for a flag.
+  let value: String?
+  let presence: Presence
+  let kind: ValueKind
+  let summary: String
+
+  private init(
+    name: String, value: String?, presence: Presence, kind: ValueKind, summary: String
+  ) {
+    self.name = name
+    self.value = value
+    self.presence = presence
+    self.kind = kind
+    self.summary = summary
+  }
+
+  static func flag(_ name: String, _ summary: String) -> OptionSpec {
+    OptionSpec(name: name, value: nil, presence: .optional, kind: .text, summary: summary)
+  }
+
+  static func option(
+    _ name: String, _ value: String, _ summary: String, presence: Presence = .optional,
+    kind: ValueKind = .text
+  ) -> OptionSpec {
+    OptionSpec(name: name, value: value, presence: presence, kind: kind, summary: summary)
+  }
+
+  /// Its short name, where it has one.
+  var letter: Character? { name == "help" ? "h" : nil }
+
+  /// As it is written: `--app APP`.
+  var written: String { value.map { "--\(name) \($0)" } ?? "--\(name)" }
+
+  /// The same after its short name: `-h, --help`.
+  var term: String { (letter.map { "-\($0), " } ?? "") + written }
+
+  var usage: String {
+    switch presence {
+    case .optional: "[\(written)]"
+    case .required, .asked: written
+    case .repeated: "[\(written)]…"
+    }
+  }
+}

@@ -1,0 +1,167 @@
+internal import CSystem
+package import Sodium
+
+/// All that the command writes.
+///
+/// Standard output carries data only, standard error the rest. Data are held back in memory and
+/// written in large pieces; a message on standard error is written after the data before it, so that
+/// both keep their order where they go to the same place.
+package final class Terminal {
+  private let output: Int32
+  private let errorOutput: Int32
+  private var held: [UInt8] = []
+  /// Set once a write failed: what follows would leave a hole in the data.
+  private var outputFailure: CommandFailure?
+  private var progressIsShown = false
+  private let errorIsTerminal: Bool
+  private let isColored: Bool
+
+  package let printsJSON: Bool
+  private let isQuiet: Bool
+  private let isVerbose: Bool
+
+  private static let heldLimit = 32_768
+
+  init(_ invocation: Invocation, json: Bool, quiet: Bool, verbose: Bool) {
+    output = invocation.standardOutput
+    errorOutput = invocation.standardError
+    printsJSON = json
+    isQuiet = quiet
+    isVerbose = verbose
+    errorIsTerminal = Self.isTerminal(errorOutput)
+    let variable = { (name: String) in (try? invocation.environment.value(name)) ?? nil }
+    isColored = errorIsTerminal && variable("NO_COLOR") == nil && variable("TERM") != "dumb"
+  }
+
+  // MARK: Data
+
+  /// Writes data as they are.
+  ///
+  /// - Throws: `io` where standard output does not take them. Silent where its reader went away.
+  package func data(_ text: String) throws(CommandFailure) {
+    if let outputFailure { throw outputFailure }
+    held.append(contentsOf: text.utf8)
+    if held.count >= Self.heldLimit { try flush() }
+  }
+
+  /// Writes a line of data.
+  package func line(_ text: String) throws(CommandFailure) { try data(text + "\n") }
+
+  /// Writes a secret. It goes from its own memory to the kernel and is copied nowhere.
+  package func data(_ secret: borrowing SecretBytes) throws(CommandFailure) {
+    try flush()
+    let error = secret.withBytes { Self.write($0, to: output) }
+    try check(error)
+  }
+
+  /// Returns once the kernel has all that was written so far.
+  package func flush() throws(CommandFailure) {
+    if let outputFailure { throw outputFailure }
+    if held.isEmpty { return }
+    hideProgress()
+    let error = unsafe Self.write(held.span.bytes, to: output)
+    held.removeAll(keepingCapacity: true)
+    try check(error)
+  }
+
+  private func check(_ error: Int32) throws(CommandFailure) {
+    if error == 0 { return }
+    let failure =
+      error == SystemText.brokenPipe
+      ? CommandFailure.readerGone
+      : CommandFailure(.io, "standard output: \(SystemText.of(error))")
+    outputFailure = failure
+    held = []
+    throw failure
+  }
+
+  // MARK: Messages
+
+  /// `vault: error: …` and its hint.
+  package func error(_ failure: CommandFailure) {
+    if failure.isSilent { return }
+    message(label: "error: ", failure.message, color: "31")
+    if let hint = failure.hint { self.hint(hint) }
+  }
+
+  /// `vault: hint: …`, a command that works when it is pasted.
+  package func hint(_ text: String) {
+    if !isQuiet { message(label: "hint: ", text, color: "36") }
+  }
+
+  /// `vault: …`: what the person should know though nothing failed.
+  package func note(_ text: String) {
+    if !isQuiet { message(label: "", text, color: nil) }
+  }
+
+  /// `vault: warning: …`: said even to whoever wants no notes.
+  package func warning(_ text: String) { message(label: "warning: ", text, color: "33") }
+
+  /// A note for --verbose.
+  package func detail(_ text: String) {
+    if isVerbose { message(label: "", text, color: nil) }
+  }
+
+  /// Text for standard error that is neither error nor note: the help screen of a wrong call, the
+  /// accounts among which to choose.
+  package func aside(_ text: String) {
+    try? flush()
+    hideProgress()
+    writeError(text)
+  }
+
+  /// The object that ends standard error with --json.
+  func errorObject(_ failure: CommandFailure) {
+    guard printsJSON else { return }
+    var error = JSONObject()
+    error.add("code", failure.status.name)
+    error.add("message", EscapedText.of(failure.message))
+    error.add("hint", failure.hint)
+    var object = JSONObject()
+    object.add("error", error)
+    aside(object.line + "\n")
+  }
+
+  /// A message is one line, whatever it was made of.
+  private func message(label: String, _ text: String, color: String?) {
+    let shownLabel =
+      if let color, isColored, !label.isEmpty { "\u{1b}[1;\(color)m\(label)\u{1b}[0m" } else {
+        label
+      }
+    aside("vault: \(shownLabel)\(EscapedText.of(text, limit: 2000))\n")
+  }
+
+  // MARK: Progress
+
+  /// Shows how far long work is, in a line that the next message or data replaces. Nothing where
+  /// standard error is no terminal.
+  package func progress(_ text: String) {
+    guard errorIsTerminal, !isQuiet else { return }
+    writeError("\r\u{1b}[K\(EscapedText.of(text, limit: 78))")
+    progressIsShown = true
+  }
+
+  package func hideProgress() {
+    guard progressIsShown else { return }
+    writeError("\r\u{1b}[K")
+    progressIsShown = false
+  }
+
+  // MARK: System
+
+  static func isTerminal(_ descriptor: Int32) -> Bool { vault_is_terminal(descriptor) == 1 }
+
+  /// What fails here has nowhere to be told.
+  private func writeError(_ text: String) {
+    _ = unsafe Self.write(Array(text.utf8).span.bytes, to: errorOutput)
+  }
+
+  private static func write(_ bytes: RawSpan, to descriptor: Int32) -> Int32 {
+    unsafe bytes.withUnsafeBytes { buffer in
+      // The span's memory, lent until the closure returns; the kernel copies it.
+      guard let start = buffer.baseAddress else { return 0 }
+      return unsafe vault_write_all(
+        descriptor, start.assumingMemoryBound(to: UInt8.self), buffer.count)
+    }
+  }
+}

@@ -1,0 +1,22 @@
+/// Where the vault file is looked for, CONTRACT section 1.
+package enum VaultLocation {
+  /// `--vault`, else `$VAULT_FILE`, else `accounts.vault` where XDG keeps a user's data.
+  ///
+  /// - Throws: `usage` where nothing says where.
+  package static func path(
+    _ arguments: ParsedArguments, _ environment: ProcessEnvironment
+  ) throws(CommandFailure) -> String {
+    if let path = arguments.text("vault") { return path }
+    if let path = try environment.value("VAULT_FILE") { return path }
+    // The XDG specification has a relative path ignored.
+    if let data = try environment.value("XDG_DATA_HOME"), data.hasPrefix("/") {
+      return data + "/vault/accounts.vault"
+    }
+    guard let home = try environment.value("HOME") else {
+      throw CommandFailure(
+        .usage, "no vault was named, and $HOME is not set",
+        hint: "vault \(arguments.command.name) --vault PATH")
+    }
+    return home + "/.local/share/vault/accounts.vault"
+  }
+}

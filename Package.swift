@@ -77,6 +77,7 @@ let package = Package(
     suite("SQLiteTests", ["SQLite"]),
     suite("FileSystemTests", ["FileSystem"]),
     suite("JSONTests", ["JSON", "SQLite", "Sodium"]),
+    suite("ProvidersTests", ["Providers", "Time", "Sodium"]),
     // The command as it is run, compared whole
     suite("TranscriptTests", ["vault"]),
     // What Scripts/check finds

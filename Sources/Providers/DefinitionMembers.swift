@@ -1,0 +1,148 @@
+/// Every member that a definition may hold, by the object it stands in.
+///
+/// `Documentation/Providers.md` tells their meaning and `Documentation/provider.schema.json` their
+/// types; a test holds the three against each other. `*` stands for any name, `[]` for an element.
+package enum DefinitionMembers {
+  package static let known: [String: [String]] = [
+    "": [
+      "id", "name", "extends", "protocol", "variables", "issuer", "endpoints", "api_hosts",
+      "headers",
+      "authorize_parameters", "client_auth", "pkce", "dpop", "token_in", "token_scheme",
+      "token_parameter", "scope_separator", "reply_scope_separators", "scope_aliases",
+      "always_scopes", "device_style", "revocation", "introspection", "granted", "response",
+      "identity", "renewal", "permissions", "retired_permissions", "other_permissions", "extended",
+      "asks", "rate_headers", "error_body", "errors",
+    ],
+    "endpoints": EndpointName.allCases.map(\.rawValue),
+    "granted": ["from", "header", "levels"],
+    "response": [
+      "token", "token_secret", "refresh_token", "token_types", "expires_in", "expires_at",
+      "expires_unit", "missing_expiry", "zero_expiry", "refresh_expires_in",
+      "data_access_expires_at", "scope", "user_id", "username",
+    ],
+    "identity": ["user_id", "username"],
+    "renewal": [
+      "method", "margin_seconds", "minimum_age_seconds", "minimum_interval_seconds", "rotation",
+    ],
+    "permissions.*": ["group", "basic"],
+    "asks": ["separate", "basic_first", "add_basic", "audience"],
+    "rate_headers[]": ["reset", "remaining", "unit", "member"],
+    "error_body": [
+      "code", "subcode", "type", "description", "message", "title", "user_title", "user_message",
+      "transient", "ok", "success_codes", "partial",
+    ],
+    "errors[]": [
+      "status", "code", "subcode", "type", "description", "challenge", "at", "class", "retry",
+      "reset_headers", "slower", "advice", "note",
+    ],
+    "range": ["from", "to"],
+  ]
+
+  /// The words that a member takes, by the member's path.
+  package static let words: [String: [String]] = [
+    "protocol": OAuthProtocol.words, "client_auth": ClientAuthentication.words, "pkce": PKCE.words,
+    "dpop": DPoPUse.words, "token_in": TokenPlace.words, "device_style": DeviceStyle.words,
+    "revocation": Revocation.words, "introspection": Introspection.words,
+    "granted.from": GrantedSource.words, "response.expires_unit": ExpiryUnit.words,
+    "response.zero_expiry": ZeroExpiry.words, "renewal.method": RenewalMethod.words,
+    "renewal.rotation": Rotation.words, "permissions.*.group": Provider.Group.words,
+    "other_permissions": OtherPermissions.words, "extended": ExtendedRule.words,
+    "asks.audience": AudienceRule.words, "rate_headers[].unit": RateUnit.words,
+    "errors[].at": Endpoint.words, "errors[].class": ErrorClass.words,
+  ]
+}
+
+extension CaseIterable where Self: RawRepresentable, RawValue == String {
+  static var words: [String] { allCases.map(\.rawValue) }
+}
+
+/// The addresses that a definition may name.
+package enum EndpointName: String, Sendable, Hashable, CaseIterable {
+  case authorize, token, device
+  case deviceStatus = "device_status"
+  case revoke, introspect, userinfo, permissions
+  case requestToken = "request_token"
+  case reverseAuth = "reverse_auth"
+  /// Pushed authorization requests (RFC 9126).
+  case par
+}
+
+package enum OAuthProtocol: String, Sendable, CaseIterable { case oauth1, oauth2 }
+
+/// How the client shows itself at the token endpoint.
+package enum ClientAuthentication: String, Sendable, CaseIterable {
+  /// Id and secret in the form.
+  case post
+  /// Basic, id and secret form-encoded first (RFC 6749 section 2.3.1).
+  case basic
+  /// Basic with id and secret as they are.
+  case basicRaw = "basic_raw"
+  /// A public client: the id in the form, no secret.
+  case none
+}
+
+package enum PKCE: String, Sendable, CaseIterable { case s256 = "S256", plain, none }
+package enum DPoPUse: String, Sendable, CaseIterable { case none, required }
+package enum TokenPlace: String, Sendable, CaseIterable { case header, query }
+package enum DeviceStyle: String, Sendable, CaseIterable { case rfc8628, facebook }
+
+/// How a token is taken back at the provider.
+package enum Revocation: String, Sendable, CaseIterable {
+  case none, rfc7009
+  /// DELETE of the permissions address, whole or one name.
+  case deletePermissions = "delete_permissions"
+  /// POST signed with the token itself (OAuth 1.0a).
+  case signedPost = "signed_post"
+  /// The token as the parameter `access_token`.
+  case tokenParameter = "token_parameter"
+}
+
+package enum Introspection: String, Sendable, CaseIterable {
+  case none, rfc7662
+  case debugToken = "debug_token"
+  case getTokenInfo = "get_token_info"
+}
+
+/// Where the provider says what the token may do.
+package enum GrantedSource: String, Sendable, CaseIterable {
+  case scope, permissions, header, introspect, none
+}
+
+package enum ExpiryUnit: String, Sendable, CaseIterable {
+  case seconds, milliseconds
+  case epochSeconds = "epoch_seconds"
+  case epochMilliseconds = "epoch_milliseconds"
+  /// Seconds, unless they would last over ten years: then decided by size, and noted.
+  case guess
+}
+
+package enum MissingExpiry: Sendable, Equatable {
+  case unknown, never
+  case seconds(Int64)
+}
+
+package enum ZeroExpiry: String, Sendable, CaseIterable { case now, never }
+
+package enum RenewalMethod: String, Sendable, CaseIterable {
+  case refreshToken = "refresh_token"
+  case exchange, none
+}
+
+package enum Rotation: String, Sendable, CaseIterable {
+  /// The refresh token stays, or a new one comes and the old still works.
+  case optional
+  /// Each refresh token works once: a second use may end the whole grant.
+  case singleUse = "single_use"
+}
+
+package enum OtherPermissions: String, Sendable, CaseIterable { case refuse, read, write }
+package enum ExtendedRule: String, Sendable, CaseIterable { case ask, refuse }
+package enum AudienceRule: String, Sendable, CaseIterable { case required, optional, refused }
+
+package enum RateUnit: String, Sendable, CaseIterable {
+  case epochSeconds = "epoch_seconds"
+  case epochMilliseconds = "epoch_milliseconds"
+  case secondsLeft = "seconds_left"
+  case rfc3339
+  case minutesInJSON = "minutes_in_json"
+}

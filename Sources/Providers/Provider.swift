@@ -1,0 +1,172 @@
+import JSON
+
+/// What a provider is: its addresses, its permissions, how its replies are read and what its refusals
+/// mean. All of it is data, from a definition that was checked when it was read.
+public struct Provider: Sendable {
+  /// 1 to 64 of lower-case letters, digits and `-`.
+  public let id: String
+  public let name: String
+  /// The built-in that the definition started from.
+  public let extends: String?
+
+  package let `protocol`: OAuthProtocol
+  package let issuer: String?
+  /// Only those that the provider has; a definition with a variable left open has none.
+  package let endpoints: [EndpointName: String]
+  package let apiHosts: [String]
+  /// Sent with every request of ours.
+  package let headers: [(name: String, value: String)]
+  package let authorizeParameters: [(name: String, value: String)]
+  package let clientAuthentication: ClientAuthentication
+  package let pkce: PKCE
+  package let dpop: DPoPUse
+  package let tokenPlace: TokenPlace
+  /// The word before the token in `Authorization`.
+  package let tokenScheme: String
+  /// The parameter's name where the token goes into the query.
+  package let tokenParameter: String
+  package let scopeSeparator: String
+  package let replyScopeSeparators: Set<Character>
+  /// Other names under which a scope comes back.
+  package let scopeAliases: [String: [String]]
+  /// Scopes that every sign-in asks for, besides those that the app wants.
+  package let alwaysScopes: [String]
+  package let deviceStyle: DeviceStyle
+  package let revocation: Revocation
+  package let introspection: Introspection
+  package let granted: Granted
+  package let response: ResponseShape
+  package let identity: Identity
+  package let renewal: Renewal
+  package let permissions: [Permission]
+  /// Names that the provider once had, each with what to say of it.
+  package let retiredPermissions: [String: String]
+  package let otherPermissions: OtherPermissions
+  package let extendedRule: ExtendedRule
+  package let asks: AskShape
+  package let rateHeaders: [RateHeader]
+  package let errorBody: ErrorBodyShape
+  package let errors: [ErrorRow]
+  /// Variables that are still open, such as a server's name.
+  package let openVariables: [String]
+
+  let resolved: JSONValue
+
+  public enum Group: String, Sendable, Hashable, CaseIterable { case read, write, extended }
+
+  public struct Permission: Sendable, Hashable {
+    public let name: String
+    public let group: Group
+    /// Whether it may stand in an app's first ask on its own.
+    public let isBasic: Bool
+  }
+
+  package struct Granted: Sendable {
+    package var source = GrantedSource.scope
+    package var header: String?
+    /// The header's value to the permissions it stands for.
+    package var levels: [String: [String]] = [:]
+  }
+
+  package struct ResponseShape: Sendable {
+    package var token: [MemberPath]
+    package var tokenSecret: [MemberPath]
+    package var refreshToken: [MemberPath]
+    package var tokenTypes: [String]
+    package var expiresIn: [MemberPath]
+    package var expiresAt: [MemberPath]
+    package var expiresUnit: ExpiryUnit
+    package var missingExpiry: MissingExpiry
+    package var zeroExpiry: ZeroExpiry
+    package var refreshExpiresIn: [MemberPath]
+    package var dataAccessExpiresAt: [MemberPath]
+    package var scope: [MemberPath]
+    package var userID: [MemberPath]
+    package var username: [MemberPath]
+  }
+
+  /// Where `userinfo` says who the token belongs to.
+  package struct Identity: Sendable {
+    package var userID: [MemberPath] = []
+    package var username: [MemberPath] = []
+  }
+
+  package struct Renewal: Sendable, Equatable {
+    package var method = RenewalMethod.none
+    /// How long before the end a credential becomes due.
+    package var marginSeconds: Int64 = 600
+    /// A credential younger than this is not renewed by the engine.
+    package var minimumAgeSeconds: Int64 = 0
+    package var minimumIntervalSeconds: Int64 = 60
+    package var rotation = Rotation.optional
+  }
+
+  /// The rules for an app's own ask.
+  package struct AskShape: Sendable {
+    package var separate = true
+    package var basicFirst = true
+    package var addBasic: String?
+    package var audience = AudienceRule.required
+  }
+
+  package struct RateHeader: Sendable {
+    package var reset: String
+    package var remaining: String?
+    package var unit: RateUnit
+    package var member: String?
+  }
+
+  package struct ErrorBodyShape: Sendable {
+    package var code: [MemberPath]
+    package var subcode: [MemberPath] = []
+    package var type: [MemberPath] = []
+    package var description: [MemberPath]
+    package var message: [MemberPath]
+    package var title: [MemberPath] = []
+    package var userTitle: [MemberPath] = []
+    package var userMessage: [MemberPath] = []
+    package var transient: [MemberPath] = []
+    /// A truth value that is false in an error.
+    package var ok: MemberPath?
+    /// Codes that mean that all is well.
+    package var successCodes: Set<String> = []
+    /// Members beside which errors in a 2xx reply are only partial.
+    package var partial: [MemberPath] = []
+  }
+}
+
+extension Provider {
+  /// The definition with what it extends put in, as one line of JSON; reading it gives the same provider.
+  public var definition: String { resolved.text }
+
+  package func endpoint(_ name: EndpointName) -> String? { endpoints[name] }
+
+  /// What the provider knows under `name`, or what `other_permissions` makes of an unknown one.
+  public func permission(named name: String) -> Permission? {
+    guard !name.hasSuffix(".*") else { return nil }
+    if let known = permissions.first(where: { $0.name == name }) { return known }
+    guard retiredPermissions[name] == nil, Self.isPermissionName(name) else { return nil }
+    for pattern in permissions where pattern.name.hasSuffix(".*") {
+      let stem = pattern.name.dropLast()
+      if name.hasPrefix(stem), name.count > stem.count {
+        return Permission(name: name, group: pattern.group, isBasic: pattern.isBasic)
+      }
+    }
+    switch otherPermissions {
+    case .refuse: return nil
+    case .read: return Permission(name: name, group: .read, isBasic: false)
+    case .write: return Permission(name: name, group: .write, isBasic: false)
+    }
+  }
+
+  /// Why the provider no longer has a permission that it once had.
+  public func retirement(of name: String) -> String? { retiredPermissions[name] }
+
+  /// The scope characters of RFC 6749 section 3.3 without the comma, which separates names in a list.
+  static func isPermissionName(_ name: String) -> Bool {
+    !name.isEmpty && name.utf8.count <= 256
+      && name.utf8.allSatisfy {
+        $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C && $0 != 0x2C
+      }
+  }
+}

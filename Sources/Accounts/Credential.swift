@@ -3,7 +3,7 @@ public import Time
 /// What a provider issued to one client for one account, but for the secrets themselves.
 ///
 /// A credential is replaced whole or not at all; each one has the next generation number. The
-/// secrets are a ``CredentialSecret`` of their own, so that lists and decisions open none.
+/// secrets are a `CredentialSecret` of their own, so that lists and decisions open none.
 public struct Credential: Equatable, Sendable {
   /// The protocol, which says how a request is signed with it.
   public enum Kind: String, CaseIterable, Sendable {

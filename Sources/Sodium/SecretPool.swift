@@ -71,7 +71,8 @@ internal import Synchronization
   /// Lends every slab, taken cells and free ones, to a test that looks for what should be gone.
   func inspect(_ body: (RawSpan) -> Void) {
     state.withLock { state in
-      for unsafeslab in unsafe state.slabs {
+      for index in unsafe state.slabs.indices {
+        let slab = unsafe state.slabs[index]
         unsafe body(UnsafeRawBufferPointer(start: slab, count: slabCells * cellBytes).bytes)
       }
     }

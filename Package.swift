@@ -74,9 +74,10 @@ let package = Package(
     suite("SodiumTests", ["Sodium", "Encoding"]),
     suite("LedgerTests", ["Ledger", "Encoding", "Time", "Sodium"]),
     suite("AccountsTests", ["Accounts", "Encoding", "Time", "Sodium"]),
-    suite("SQLiteTests", ["SQLite"]),
-    suite("FileSystemTests", ["FileSystem"]),
-    suite("JSONTests", ["JSON", "SQLite", "Sodium"]),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: tests),
+    suite("SQLiteTests", ["SQLite", "TestSupport"]),
+    suite("FileSystemTests", ["FileSystem", "TestSupport"]),
+    suite("JSONTests", ["JSON", "SQLite", "Sodium", "TestSupport"]),
     suite("ProvidersTests", ["Providers", "Time", "Sodium"]),
     // The command as it is run, compared whole
     suite("TranscriptTests", ["vault"]),

@@ -27,6 +27,8 @@ int vault_file_system_magic(const char *path, uint32_t *magic) {
 
 int vault_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
+int vault_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1; }
+
 int vault_ignore_signal(int number) {
   struct sigaction action, before;
   memset(&action, 0, sizeof action);

@@ -41,6 +41,10 @@ package enum ProcessHardening {
     return isComplete
   }
 
+  /// Whether another process of the same user could read this one's memory, and a crash write it to
+  /// a file.
+  package static var isDumpable: Bool { vault_is_dumpable() == 1 }
+
   /// Puts limits and signals back as ``apply()`` found them, right before this process becomes another
   /// program by execve, which sets the dumpable flag anew by itself.
   package static func restore() {

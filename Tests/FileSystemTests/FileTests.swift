@@ -1,5 +1,6 @@
 import FileSystem
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct `A file` {
@@ -143,14 +144,4 @@ import Testing
     let reservation = #expect(throws: FileError.self) { try file.reserve(1024 * 1024) }
     #expect(reservation?.kind == .full)
   }
-}
-
-/// Runs a program and fails unless it exits with 0.
-func run(_ program: String, _ arguments: String...) throws {
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: program)
-  process.arguments = arguments
-  try process.run()
-  process.waitUntilExit()
-  try #require(process.terminationStatus == 0)
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SQLite
+import TestSupport
 import Testing
 
 @Suite struct `A connection` {
@@ -261,14 +262,4 @@ import Testing
       exit(4)
     }
   }
-}
-
-/// Runs a program and fails unless it exits with 0.
-func run(_ program: String, _ arguments: String...) throws {
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: program)
-  process.arguments = arguments
-  try process.run()
-  process.waitUntilExit()
-  try #require(process.terminationStatus == 0)
 }

@@ -25,6 +25,9 @@ int vault_file_system_magic(const char *path, uint32_t *magic);
 /// No core dump and no ptrace by the same user. 0, or -1 with errno.
 int vault_not_dumpable(void);
 
+/// 1 while this process can dump core and be traced by its own user, 0 when not.
+int vault_is_dumpable(void);
+
 /// Ignores `signal`, and tells whether it had its default action before. 1, 0, or -1 with errno.
 int vault_ignore_signal(int signal);
 

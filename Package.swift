@@ -79,6 +79,7 @@ let package = Package(
     suite("FileSystemTests", ["FileSystem", "TestSupport"]),
     suite("JSONTests", ["JSON", "SQLite", "Sodium", "TestSupport"]),
     suite("ProvidersTests", ["Providers", "Time", "Sodium"]),
+    suite("AccountVaultTests", ["AccountVault"]),
     // The command as it is run, compared whole
     suite("TranscriptTests", ["vault"]),
     // What Scripts/check finds

@@ -16,7 +16,8 @@
 /// | 7 | `client_removed` | 17 | `lost_on_site` | 27 | `restored` |
 /// | 8 | `app_added` | 18 | `token_used` | 28 | `imported` |
 /// | 9 | `app_removed` | 19 | `use_refused` | 29 | `verified` |
-/// | 10 | `app_key_changed` | 20 | `renewal_started` | | |
+/// | 10 | `app_key_changed` | 20 | `renewal_started` | 30 | `ask_interrupted` |
+/// | | | | | 31 | `provider_added` |
 ///
 /// A code is never given to another event and never taken away. A body with a code that stands
 /// nowhere in this table is refused, never skipped: an entry that a reader passes over in silence
@@ -51,6 +52,10 @@ public enum Event: String, CaseIterable, Sendable {
   case restored
   case imported
   case verified
+  /// An ask that ended without an answer: its process died, or its deadline came. Never a no.
+  case askInterrupted = "ask_interrupted"
+  /// A provider definition of the owner's own was taken in or replaced.
+  case providerAdded = "provider_added"
 
   /// The byte that stands for this event in an entry's body.
   package var code: UInt8 {
@@ -84,6 +89,8 @@ public enum Event: String, CaseIterable, Sendable {
     case .restored: 27
     case .imported: 28
     case .verified: 29
+    case .askInterrupted: 30
+    case .providerAdded: 31
     }
   }
 

@@ -120,12 +120,15 @@ package struct AnchorPolicy: Equatable, Sendable {
   }
 
   init?(decoding bytes: [UInt8]) {
-    var from = Reader(bytes)
-    guard let raw = try? from.u8(), let kind = Kind(rawValue: raw),
-      let path = try? from.optionalText(), (try? from.end()) != nil
-    else { return nil }
-    self.kind = kind
-    self.path = path
+    do throws(EncodingError) {
+      var from = Reader(bytes)
+      guard let kind = Kind(rawValue: try from.u8()) else { return nil }
+      self.kind = kind
+      path = try from.optionalText()
+      try from.end()
+    } catch {
+      return nil
+    }
   }
 }
 

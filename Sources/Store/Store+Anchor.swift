@@ -74,6 +74,14 @@ extension Store {
       publicKey: keyring.publicKey)
   }
 
+  /// Closes the head of a branch that was left behind: every file of that branch is too old from now
+  /// on, also one that stood at its very head.
+  package func retire(_ anchor: Anchor) throws(VaultError) {
+    var head = self.head
+    head.counter = .max
+    try anchor.write(head, signedBy: keyring.signing, replacing: true)
+  }
+
   /// Writes the committed head outside the file and syncs it, where it is not there yet.
   ///
   /// Comes before a secret leaves. Does nothing where the vault keeps no head.

@@ -10,7 +10,15 @@ package struct EntryRow {
   package var leaf: [UInt8]
   /// The leaf's hash and those of the subtrees that it completes.
   package var hashes: [UInt8]
+  /// The opened body.
   package var body: [UInt8]
+
+  package init(number: UInt64, leaf: [UInt8], hashes: [UInt8], body: [UInt8]) {
+    self.number = number
+    self.leaf = leaf
+    self.hashes = hashes
+    self.body = body
+  }
 }
 
 extension Store {

@@ -68,6 +68,15 @@ extension Store {
     }
   }
 
+  /// Gives freed pages back, wiped, and empties the log.
+  package func compact() throws(VaultError) {
+    precondition(!isWriting && !isReading, "compacting is no part of a transaction")
+    try sql("compacting the vault") { () throws(SQLiteError) in
+      try connection.execute("VACUUM")
+      _ = try connection.checkpointTruncate()
+    }
+  }
+
   func insert(_ slot: KeySlot) throws(VaultError) {
     try sql("writing a key slot") { () throws(SQLiteError) in
       let insert = try connection.prepare(

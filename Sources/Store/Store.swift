@@ -234,6 +234,13 @@ package final class Store {
     }
   }
 
+  /// Begins another branch of the ledger, in the open transaction.
+  package func beginBranch(_ branch: Key16, machine: Key16) {
+    precondition(isWriting, "a branch begins inside a write")
+    state.branch = branch
+    state.machine = machine
+  }
+
   /// Puts other settings into the keyring; written by the next commit.
   package func setAnchorPolicy(_ policy: AnchorPolicy) {
     precondition(isWriting, "settings change inside a write")

@@ -1,0 +1,30 @@
+import Encoding
+import FileSystem
+import Store
+
+/// Where the heads of vaults are kept, outside their files.
+enum HeadDirectory {
+  /// `${XDG_STATE_HOME}/vault`, else `~/.local/state/vault`; nil where there is no home.
+  static var standard: String? {
+    if let state = Environment.value("XDG_STATE_HOME"), state.hasPrefix("/") {
+      return state + "/vault"
+    }
+    guard let home = Environment.value("HOME"), home.hasPrefix("/") else { return nil }
+    return home + "/.local/state/vault"
+  }
+
+  /// The head of a vault's branch. The first branch has the vault's name alone; one that began with
+  /// a restore has a head of its own, so that a copy that is tried out does not disturb the vault
+  /// beside it.
+  static func anchor(for store: Store, in directory: String?) -> Anchor? {
+    let policy = store.keyring.anchor
+    if policy.kind == .none { return nil }
+    let vault = store.vault.base32
+    let name =
+      store.state.branch == store.vault
+      ? "\(vault).head" : "\(vault)-\(store.state.branch.base32).head"
+    if let path = policy.path { return Anchor(path: path, vault: store.vault) }
+    guard let directory = directory ?? standard else { return nil }
+    return Anchor(path: "\(directory)/\(name)", vault: store.vault)
+  }
+}

@@ -1,0 +1,43 @@
+package import Sodium
+
+/// Bytes that wipe themselves: a passphrase on its way in, a token on its way out.
+///
+/// There is no text of it, no copy, no description. The bytes are lent for the time of a call.
+public struct Secret: ~Copyable, Sendable {
+  package var bytes: SecretBytes
+
+  package init(_ bytes: consuming SecretBytes) {
+    self.bytes = bytes
+  }
+
+  /// Copies the bytes; the caller wipes its own.
+  public init(copying span: RawSpan) {
+    bytes = SecretBytes(copying: span)
+  }
+
+  /// Takes the bytes over and overwrites the caller's.
+  public init(wiping array: inout [UInt8]) {
+    bytes = SecretBytes(wiping: &array)
+  }
+
+  public var count: Int { bytes.count }
+
+  /// Lends the bytes to `body`; they must not be kept.
+  public func withBytes<R: ~Copyable, E: Error>(
+    _ body: (RawSpan) throws(E) -> R
+  ) throws(E) -> R {
+    try bytes.withBytes(body)
+  }
+}
+
+/// What opens a vault.
+public enum Key: ~Copyable, Sendable {
+  /// A passphrase, its bytes as they are, or the recovery code as it was written down.
+  case passphrase(Secret)
+  /// The 32 bytes of a key file.
+  case keyFile(Secret)
+}
+
+extension SecretBytes {
+  consuming func asSecret() -> Secret { Secret(self) }
+}

@@ -1,0 +1,152 @@
+public import Faults
+public import Accounts
+import Encoding
+import Ledger
+import Providers
+import Store
+
+extension Session {
+  /// An account with what is known of its credentials; never a secret.
+  public struct AccountStanding: Sendable {
+    public let account: Account
+    public let credentials: [CredentialStanding]
+  }
+
+  /// A credential and its state at the moment of asking.
+  public struct CredentialStanding: Sendable {
+    public let credential: Credential
+    public let state: CredentialState
+    /// The client's id, or nil where it is not known who the token was issued to.
+    public var clientID: String? { credential.clientID.isEmpty ? nil : credential.clientID }
+  }
+
+  // MARK: Looking
+
+  /// An account with its credentials.
+  public func standing(of account: Account) throws(VaultError) -> AccountStanding {
+    try store.read { () throws(VaultError) in
+      var credentials: [CredentialStanding] = []
+      for client in account.clients {
+        guard let (credential, _) = try Records(store).credential(account.id, client: client) else {
+          throw VaultError(
+            .damaged, "account \(account.id.text): a credential is missing", hint: "vault verify",
+            reason: .damagedRow)
+        }
+        credentials.append(
+          CredentialStanding(
+            credential: credential, state: try state(of: credential, type: account.type)))
+      }
+      return AccountStanding(account: account, credentials: credentials)
+    }
+  }
+
+  /// Hands every account to `body`, in the order of their ids, one at a time.
+  ///
+  /// Memory does not grow with their number. The order says nothing: ids are random.
+  ///
+  /// - Parameter app: Only those on which this app holds a live grant.
+  /// - Parameter body: Answers whether to go on.
+  public func forEachAccount(
+    type: String? = nil, app: String? = nil,
+    _ body: (Account) throws(VaultError) -> Bool
+  ) throws(VaultError) {
+    try store.read { () throws(VaultError) in
+      if let app { _ = try findApp(app) }
+      try Records(store).forEachAccount { (account) throws(VaultError) in
+        if let type, account.type != type { return true }
+        if let app {
+          let grants = try Records(store).grants(app: app, account: account.id)
+          if grants?.granted(now: now).isEmpty ?? true { return true }
+        }
+        return try body(account)
+      }
+    }
+  }
+
+  func state(of credential: Credential, type: String) throws(VaultError) -> CredentialState {
+    credential.state(now: now, marginSeconds: try margin(type))
+  }
+
+  func margin(_ type: String) throws(VaultError) -> Int64 {
+    try provider(type).renewal.marginSeconds
+  }
+
+  // MARK: Changing
+
+  /// Gives an account another username; the old one stays in its history.
+  public func rename(_ account: Account, to username: String) throws(VaultError) -> Account {
+    try Session.checkName(username, "username")
+    return try store.write { () throws(VaultError) in
+      guard var account = try Records(store).account(account.id) else {
+        throw VaultError(.notFound, "no account \(account.id.text)", hint: "vault accounts")
+      }
+      let others = try Records(store).accounts(
+        bearing: .username(type: account.type, username))
+      guard others.allSatisfy({ $0 == account.id }) else {
+        throw VaultError(
+          .exists, "there is a \(account.type):\(ProviderText.safe(username)) already",
+          hint: "vault show-account \(others[0].text)")
+      }
+      try relabel(&account, to: username)
+      return account
+    }
+  }
+
+  /// Renames in the open transaction, with labels and entry.
+  func relabel(_ account: inout Account, to username: String) throws(VaultError) {
+    let records = Records(store)
+    let old = account
+    guard account.rename(to: username, at: now) else { return }
+    for label in records.labels(of: old) { try records.remove(old.id, from: label, day: today) }
+    for label in records.labels(of: account) {
+      try records.add(account.id, to: label, day: today)
+    }
+    try records.put(account, day: today)
+    try record(
+      .accountRenamed, account: account,
+      details: [Entry.Detail("from", old.username), Entry.Detail("to", username)])
+  }
+
+  /// Removes an account with its credentials and every grant on it, in one transaction.
+  ///
+  /// The ledger keeps its history, which holds no secrets. The file's log is emptied afterwards, so
+  /// that the sealed tokens are on the disk no more; backups keep them.
+  ///
+  /// - Returns: False where a reader of another process still needs the log.
+  @discardableResult
+  public func remove(_ account: Account) throws(VaultError) -> Bool {
+    try store.write { () throws(VaultError) in
+      let records = Records(store)
+      guard let account = try records.account(account.id) else {
+        throw VaultError(.notFound, "no account \(account.id.text)", hint: "vault accounts")
+      }
+      for client in account.clients {
+        try store.remove(.credential, records.credentialKey(account.id, client: client))
+      }
+      for app in try records.apps() {
+        if let grants = try records.grants(app: app.id, account: account.id) {
+          try records.remove(grants)
+        }
+      }
+      for ask in try records.asks() where ask.account == account.id {
+        try store.remove(.ask, ask.id)
+      }
+      for label in records.labels(of: account) {
+        try records.remove(account.id, from: label, day: today)
+      }
+      try store.remove(.account, account.id.key)
+      try record(.accountRemoved, account: account)
+    }
+    return try store.scrub()
+  }
+
+  /// A name that a person gives: not empty, one line, no control characters, at most 512 bytes.
+  static func checkName(_ name: String, _ what: String) throws(VaultError) {
+    guard !name.isEmpty, name.utf8.count <= 512,
+      !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+    else {
+      throw VaultError(
+        .usage, "the \(what) must be 1 to 512 bytes without line breaks or control characters")
+    }
+  }
+}

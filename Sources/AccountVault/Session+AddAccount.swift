@@ -1,0 +1,186 @@
+import Time
+public import Faults
+public import Accounts
+import Encoding
+import Ledger
+import Providers
+import Sodium
+import Store
+
+/// What a provider or a person hands over as an account's credential.
+public enum CredentialInput: ~Copyable, Sendable {
+  /// The account is made without one.
+  case none
+  /// A provider's token response as it came: JSON or form-encoded, OAuth 1.0a or 2.0.
+  case response(Secret)
+  /// A bare bearer token.
+  case bearer(Secret)
+}
+
+/// An account to be added.
+public struct NewAccount: Sendable {
+  public var type: String
+  /// What the person is called there; may be left out where the response says it.
+  public var username: String?
+  /// The provider's own id of the person; may be left out where the response says it.
+  public var userID: String?
+  public var description: String?
+  /// The client that the token was issued to; nil for the type's default.
+  public var clientID: String?
+
+  public init(
+    type: String, username: String? = nil, userID: String? = nil, description: String? = nil,
+    clientID: String? = nil
+  ) {
+    self.type = type
+    self.username = username
+    self.userID = userID
+    self.description = description
+    self.clientID = clientID
+  }
+}
+
+extension Session {
+  /// Adds an account, with or without a credential.
+  ///
+  /// (type, user id) is who the account is; the username is a label. A response that proves to be of
+  /// a known account (by its user id) is a new sign-in of it: the credential is replaced whole, the
+  /// label follows, the grants stay. The same username under another user id is another account.
+  ///
+  /// - Throws: ``VaultError``: `exists`; `notFound` for an unknown type or client; `usage` for what is
+  ///   missing or malformed; `wrongUser` where the response belongs to somebody else than `userID`;
+  ///   what the catalogue says where the response is a refusal. Nothing is changed then.
+  public func addAccount(
+    _ new: NewAccount, credential input: consuming CredentialInput
+  ) throws(VaultError) -> Account {
+    let provider = try provider(new.type)
+    var parsed = try Session.parse(consume input, provider: provider, now: now)
+    let answeredID = parsed?.userID
+    let answeredName = parsed?.username
+    if let id = answeredID, let expected = new.userID, id != expected {
+      throw VaultError(
+        .wrongUser,
+        "the response belongs to user \(ProviderText.safe(id)), not \(ProviderText.safe(expected))",
+        hint: "vault add-account --type \(new.type) --user-id \(ProviderText.safe(id)) …")
+    }
+    let userID = new.userID ?? answeredID
+    guard let username = new.username ?? answeredName else {
+      throw VaultError(
+        .usage, "the account needs a username", hint: "add --username NAME")
+    }
+    try Session.checkName(username, "username")
+    if let userID { try Session.checkName(userID, "user id") }
+    return try store.write { () throws(VaultError) in
+      let client = try clientID(new, provider: provider)
+      if let known = try match(new.type, username: username, userID: userID) {
+        guard let given = parsed.take() else { throw .accountExists(known) }
+        return try signIn(
+          known, given, client: client, username: username, userID: userID, provider: provider)
+      }
+      return try create(
+        new, username: username, userID: userID, parsed.take(), client: client,
+        provider: provider)
+    }
+  }
+
+  private func create(
+    _ new: NewAccount, username: String, userID: String?, _ parsed: consuming ParsedCredential?,
+    client: String, provider: Provider
+  ) throws(VaultError) -> Account {
+    let records = Records(store)
+    var account = Account(
+      id: AccountID(Random.key16()), type: new.type, username: username, userID: userID,
+      description: new.description, createdAt: now)
+    if let parsed = consume parsed {
+      account.clients = [client]
+      try put(parsed, of: account, client: client, generation: 1, provider: provider)
+    }
+    try records.put(account, day: today)
+    for label in records.labels(of: account) { try records.add(account.id, to: label, day: today) }
+    try record(
+      .accountAdded, account: account,
+      details: account.clients.isEmpty || client.isEmpty ? [] : [Entry.Detail("client", client)])
+    return account
+  }
+
+  /// The account that this is, if the vault knows it: by user id, or by name where no id speaks
+  /// against it.
+  private func match(_ type: String, username: String, userID: String?) throws(VaultError)
+    -> Account?
+  {
+    let records = Records(store)
+    if let userID {
+      for id in try records.accounts(bearing: .userID(type: type, userID)) {
+        return try records.account(id)
+      }
+    }
+    for id in try records.accounts(bearing: .username(type: type, username)) {
+      guard let account = try records.account(id) else { continue }
+      if account.userID == nil || userID == nil || account.userID == userID { return account }
+    }
+    return nil
+  }
+
+  /// Puts a new credential in the place of the old one, for an account that is known.
+  private func signIn(
+    _ known: Account, _ parsed: consuming ParsedCredential, client: String, username: String,
+    userID: String?, provider: Provider
+  ) throws(VaultError) -> Account {
+    let records = Records(store)
+    var account = known
+    let isProved = userID != nil && userID == known.userID
+    let present = try records.credential(known.id, client: client)?.0
+    if let present, !isProved {
+      let state = try state(of: present, type: known.type)
+      guard state != .valid, state != .expiring else { throw .accountExists(known) }
+    }
+    if account.userID == nil, let userID {
+      account.userID = userID
+      try records.add(account.id, to: .userID(type: account.type, userID), day: today)
+    }
+    if !account.clients.contains(client) { account.clients.append(client) }
+    try records.put(account, day: today)
+    if isProved { try relabel(&account, to: username) }
+    let generation = (present?.generation ?? 0) + 1
+    try put(parsed, of: account, client: client, generation: generation, provider: provider)
+    try record(
+      .signedIn, account: account,
+      details: (client.isEmpty ? [] : [Entry.Detail("client", client)])
+        + [Entry.Detail("generation", String(generation))])
+    return account
+  }
+
+  private func put(
+    _ parsed: consuming ParsedCredential, of account: Account, client: String, generation: Int64,
+    provider: Provider
+  ) throws(VaultError) {
+    let credential = parsed.credential(client: client, generation: generation, now: now)
+    let due = credential.dueAt(marginSeconds: provider.renewal.marginSeconds)
+    try Records(store).put(
+      credential, of: account.id, secret: .replace(parsed.secret.packed()),
+      due: due.map { max(1, $0.seconds / 3600) } ?? 0, day: today)
+  }
+
+  /// The client that the token is taken to be of: the named one, which must be known; else the type's
+  /// default; else none.
+  private func clientID(_ new: NewAccount, provider: Provider) throws(VaultError) -> String {
+    let clients = try Records(store).clients(of: new.type)
+    if let named = new.clientID {
+      guard clients.contains(where: { $0.clientID == named }) else {
+        throw VaultError(
+          .notFound, "no client \(new.type):\(ProviderText.safe(named))",
+          hint: "vault add-client --type \(new.type) --client-id \(ProviderText.safe(named))")
+      }
+      return named
+    }
+    return clients.first(where: \.isDefault)?.clientID ?? ""
+  }
+}
+
+extension VaultError {
+  static func accountExists(_ account: Account) -> VaultError {
+    VaultError(
+      .exists, "account \(ProviderText.safe(account.label)) is there already",
+      hint: "vault show-account \(account.id.text)")
+  }
+}

@@ -1,0 +1,382 @@
+public import Faults
+public import Accounts
+import Time
+import Encoding
+import Ledger
+import Providers
+import Sodium
+import Store
+
+/// An app's own ask for access.
+public struct AccessRequest: Sendable {
+  public var app: String
+  public var type: String
+  public var permissions: [String]
+  public var group: Ask.Group?
+  public var audience: Audience?
+  /// As a person would name it.
+  public var account: String?
+
+  public init(
+    app: String, type: String, permissions: [String], group: Ask.Group? = nil,
+    audience: Audience? = nil, account: String? = nil
+  ) {
+    self.app = app
+    self.type = type
+    self.permissions = permissions
+    self.group = group
+    self.audience = audience
+    self.account = account
+  }
+}
+
+/// One question to the person.
+public struct AccessQuestion: Sendable {
+  public let app: App
+  public let account: Account
+  public let providerName: String
+  public let permissions: [Permission]
+  public let group: PermissionGroup
+  public let audience: Audience?
+  /// The basic permission that was put in because a first ask needs one.
+  public let added: String?
+}
+
+/// The person's answer.
+public enum AccessAnswer: Sendable {
+  /// Yes to these; the others of the question are denied.
+  case grant([String])
+  case deny
+  /// Nobody could be asked, or nobody answered: the ask stays pending.
+  case nobody
+}
+
+/// Who answers an app's ask. A value, so that a terminal, a test or a page can be one.
+public struct Asker {
+  /// Which of several accounts; nil where nobody can choose.
+  public var choose: ([Account]) throws(VaultError) -> Account?
+  public var answer: (AccessQuestion) throws(VaultError) -> AccessAnswer
+  /// The process that asks, where it waits for an answer.
+  public var process: Ask.Asker?
+
+  public init(
+    process: Ask.Asker? = nil,
+    choose: @escaping ([Account]) throws(VaultError) -> Account?,
+    answer: @escaping (AccessQuestion) throws(VaultError) -> AccessAnswer
+  ) {
+    self.process = process
+    self.choose = choose
+    self.answer = answer
+  }
+
+  /// Nobody: every ask stays pending.
+  public static var nobody: Asker {
+    Asker(choose: { (_) throws(VaultError) in nil }, answer: { (_) throws(VaultError) in .nobody })
+  }
+}
+
+/// What came of an app's ask.
+public struct AccessOutcome: Sendable {
+  public enum Decision: String, Sendable {
+    case granted
+    case denied
+    case noAccount = "no_account"
+  }
+
+  public let app: String
+  public let type: String
+  public let account: Account?
+  public let decision: Decision
+  public let granted: [String]
+  public let declined: [String]
+}
+
+extension Session {
+  /// How long a pending ask can be answered, in seconds: a week.
+  static var askLifetime: Int64 { 7 * 86_400 }
+  /// How long a person at a terminal has, in seconds.
+  static var promptLifetime: Int64 { 300 }
+
+  /// An app asks for permissions, by the provider's rules; only what was never decided is asked.
+  ///
+  /// The rules are looked at first, so a wrong ask is refused whoever is there. The ask is in the
+  /// ledger before the person sees it. Having no account is not a decision and is not remembered as
+  /// one; neither is an ask that was cut off, or that nobody answered.
+  ///
+  /// - Throws: ``VaultError``: `usage` with the reason and the command that would do; `neverAsked`
+  ///   where the ask stays pending; `ambiguous`; `revoked`, `denied` from what was decided before.
+  public func requestAccess(_ request: AccessRequest, asker: Asker) throws(VaultError)
+    -> AccessOutcome
+  {
+    let provider = try provider(request.type)
+    try Session.checkAppID(request.app)
+    try closeDeadAsks()
+    guard let account = try askedAccount(request, asker) else {
+      try refuseByRules(request, provider, held: [])
+      return AccessOutcome(
+        app: request.app, type: request.type, account: nil, decision: .noAccount, granted: [],
+        declined: [])
+    }
+    let asks = try asks(of: request, on: account, provider)
+    let wanted = asks.flatMap(\.permissions)
+    try throwDecided(wanted, request, account)
+    for ask in asks {
+      let open = try store.read { () throws(VaultError) in
+        let set = try Records(store).grants(app: request.app, account: account.id)
+        return ask.permissions.filter { (set?.state(of: $0, now: now) ?? .never) == .never }
+      }
+      if open.isEmpty { continue }
+      try put(ask, open: open, request, account, provider, asker)
+    }
+    return try outcome(wanted, request, account)
+  }
+
+  private func askedAccount(_ request: AccessRequest, _ asker: Asker) throws(VaultError)
+    -> Account?
+  {
+    var accounts: [Account] = []
+    if let text = request.account {
+      let account = try account(text)
+      guard account.type == request.type else {
+        throw VaultError(
+          .usage, "account \(ProviderText.safe(account.label)) is not of type \(request.type)",
+          hint: "vault accounts --type \(request.type)")
+      }
+      return account
+    }
+    try forEachAccount(type: request.type) { (account) throws(VaultError) in
+      accounts.append(account)
+      return accounts.count < 21
+    }
+    if accounts.count <= 1 { return accounts.first }
+    let held = try store.read { () throws(VaultError) in
+      var held: [Account] = []
+      for account in accounts {
+        let set = try Records(store).grants(app: request.app, account: account.id)
+        if set?.allows(request.permissions, now: now) ?? false { held.append(account) }
+      }
+      return held
+    }
+    if held.count == 1 { return held[0] }
+    if let chosen = try asker.choose(held.isEmpty ? accounts : held) { return chosen }
+    throw .ambiguousAccount(
+      held.isEmpty ? accounts : held, "\(accounts.count) accounts are of type \(request.type)")
+  }
+
+  /// The asks in their order, or the refusal with the command that would do.
+  private func asks(of request: AccessRequest, on account: Account, _ provider: Provider)
+    throws(VaultError) -> [AskRules.Ask]
+  {
+    let held = try store.read { () throws(VaultError) in
+      try Records(store).grants(app: request.app, account: account.id)?.granted(now: now)
+        .map(\.name) ?? []
+    }
+    return try refuseByRules(request, provider, held: held)
+  }
+
+  @discardableResult
+  private func refuseByRules(_ request: AccessRequest, _ provider: Provider, held: [String])
+    throws(VaultError) -> [AskRules.Ask]
+  {
+    let rules = AskRules(
+      provider: provider, app: request.app, account: request.account,
+      permissions: request.permissions,
+      group: request.group.flatMap { AskRules.Group(rawValue: $0.rawValue) },
+      audience: request.audience?.rawValue, held: held)
+    switch rules.rule() {
+    case .asks(let asks): return asks
+    case .refused(let refusal):
+      try store.write { () throws(VaultError) in
+        _ = try record(
+          .accessRequested, actor: "app:\(request.app)", app: request.app,
+          permissions: request.permissions, reason: "refused: \(refusal.reason.name)")
+      }
+      throw VaultError(
+        .usage, refusal.text, hint: refusal.nextCommand.isEmpty ? nil : refusal.nextCommand)
+    }
+  }
+
+  /// What was decided before stands: a no is not asked again.
+  private func throwDecided(_ wanted: [String], _ request: AccessRequest, _ account: Account)
+    throws(VaultError)
+  {
+    let set = try store.read { () throws(VaultError) in
+      try Records(store).grants(app: request.app, account: account.id)
+    }
+    for state in [PermissionState.denied, .revoked, .lapsed] {
+      let names = wanted.filter { (set?.state(of: $0, now: now) ?? .never) == state }
+      if !names.isEmpty {
+        throw .standing(state, app: request.app, permissions: names, account: account)
+      }
+    }
+  }
+
+  private func put(
+    _ ask: AskRules.Ask, open: [String], _ request: AccessRequest, _ account: Account,
+    _ provider: Provider, _ asker: Asker
+  ) throws(VaultError) {
+    let permissions = try open.map { (name) throws(VaultError) in
+      try permission(name, of: provider)
+    }
+    let audience = ask.audience.flatMap { Audience(rawValue: $0.rawValue) }
+    let pending = try store.write { () throws(VaultError) in
+      try begin(ask, open: open, audience: audience, request, account, asker)
+    }
+    let app = try self.app(request.app)
+    let question = AccessQuestion(
+      app: app, account: account, providerName: provider.name, permissions: permissions,
+      group: PermissionGroup(ask.group), audience: audience, added: ask.added)
+    let answer: AccessAnswer
+    do throws(VaultError) {
+      answer = try asker.answer(question)
+    } catch {
+      try store.write { () throws(VaultError) in try close(pending, "the question was cut off") }
+      throw error
+    }
+    try take(answer, to: question, pending: pending, request)
+  }
+
+  private func begin(
+    _ ask: AskRules.Ask, open: [String], audience: Audience?, _ request: AccessRequest,
+    _ account: Account, _ asker: Asker
+  ) throws(VaultError) -> Ask {
+    let records = Records(store)
+    if try records.app(request.app) == nil {
+      try records.put(App(id: request.app, name: request.app, createdAt: now), day: today)
+      try record(.appAdded, app: request.app, reason: "recorded by its ask, without a key")
+    }
+    // The same ask, still waiting, is put again and not beside itself.
+    for old in try records.asks()
+    where old.app == request.app && old.account == account.id && old.asker == nil
+      && old.permissions == open
+    {
+      try store.remove(.ask, old.id)
+    }
+    let lifetime = asker.process == nil ? Session.askLifetime : Session.promptLifetime
+    let pending = Ask(
+      id: Random.key16(), app: request.app, type: request.type, account: account.id,
+      permissions: open, group: request.group, audience: audience, askedAt: now,
+      deadline: now + lifetime, asker: asker.process)
+    try records.put(pending, day: today)
+    try record(
+      .accessRequested, actor: "app:\(request.app)", app: request.app, account: account,
+      permissions: open, audience: audience)
+    return pending
+  }
+
+  private func take(
+    _ answer: AccessAnswer, to question: AccessQuestion, pending: Ask, _ request: AccessRequest
+  ) throws(VaultError) {
+    let names = question.permissions.map(\.name)
+    switch answer {
+    case .nobody:
+      try store.write { () throws(VaultError) in
+        // It waits for `grant` or `deny` from now on.
+        let waiting = Ask(
+          id: pending.id, app: pending.app, type: pending.type, account: pending.account,
+          permissions: pending.permissions, group: pending.group, audience: pending.audience,
+          askedAt: pending.askedAt, deadline: now + Session.askLifetime, asker: nil)
+        try Records(store).put(waiting, day: today)
+      }
+      var hint =
+        "vault grant --app \(request.app) --perms \(names.joined(separator: ","))"
+        + " --account \(question.account.id.text)"
+      if let audience = question.audience { hint += " --audience \(audience.rawValue)" }
+      throw VaultError(
+        .neverAsked, "nobody could be asked; the ask of app \(request.app) is pending", hint: hint)
+    case .deny:
+      try decide(question, granted: [], pending: pending)
+    case .grant(let granted):
+      try decide(question, granted: names.filter(granted.contains), pending: pending)
+    }
+  }
+
+  private func decide(_ question: AccessQuestion, granted: [String], pending: Ask)
+    throws(VaultError)
+  {
+    try store.write { () throws(VaultError) in
+      let records = Records(store)
+      var set =
+        try records.grants(app: question.app.id, account: question.account.id)
+        ?? GrantSet(app: question.app.id, account: question.account.id)
+      let yes = question.permissions.filter { granted.contains($0.name) }
+      let no = question.permissions.filter { !granted.contains($0.name) }
+      if !yes.isEmpty {
+        let entry = try record(
+          .granted, app: question.app.id, account: question.account,
+          permissions: yes.map(\.name), audience: question.audience)
+        set = set.granting(
+          yes, audience: question.audience, GrantDecision(by: .person, at: now, entry: entry))
+      }
+      if !no.isEmpty {
+        let entry = try record(
+          .denied, app: question.app.id, account: question.account, permissions: no.map(\.name))
+        set = set.denying(no, GrantDecision(by: .person, at: now, entry: entry))
+      }
+      try records.put(set, day: today)
+      try store.remove(.ask, pending.id)
+    }
+  }
+
+  private func outcome(_ wanted: [String], _ request: AccessRequest, _ account: Account)
+    throws(VaultError) -> AccessOutcome
+  {
+    let set = try store.read { () throws(VaultError) in
+      try Records(store).grants(app: request.app, account: account.id)
+    }
+    let granted = wanted.filter { (set?.state(of: $0, now: now) ?? .never) == .granted }
+    let declined = wanted.filter { !granted.contains($0) }
+    return AccessOutcome(
+      app: request.app, type: request.type, account: account,
+      decision: granted.isEmpty ? .denied : .granted, granted: granted, declined: declined)
+  }
+
+  // MARK: Pending asks
+
+  /// The asks that wait for an answer, the oldest first.
+  public func asks() throws(VaultError) -> [Ask] {
+    try closeDeadAsks()
+    return try store.read { () throws(VaultError) in
+      try Records(store).asks().filter {
+        $0.state(now: now, isAlive: ProcessIdentity.isAlive) == .pending
+      }
+    }
+  }
+
+  /// Ends the asks whose process died or whose deadline came: interrupted, never denied.
+  func closeDeadAsks() throws(VaultError) {
+    let dead = try store.read { () throws(VaultError) in
+      try Records(store).asks().filter {
+        $0.state(now: now, isAlive: ProcessIdentity.isAlive) != .pending
+      }
+    }
+    guard !dead.isEmpty else { return }
+    try store.write { () throws(VaultError) in
+      for ask in dead where try store.row(.ask, ask.id) != nil {
+        let state = ask.state(now: now, isAlive: ProcessIdentity.isAlive)
+        try close(ask, state == .overdue ? "its deadline came" : "the process that asked is gone")
+      }
+    }
+  }
+
+  private func close(_ ask: Ask, _ reason: String) throws(VaultError) {
+    let account = try ask.account.flatMap { (id) throws(VaultError) in
+      try Records(store).account(id)
+    }
+    try store.remove(.ask, ask.id)
+    try record(
+      .askInterrupted, actor: "app:\(ask.app)", app: ask.app, account: account,
+      permissions: ask.permissions, reason: reason)
+  }
+
+  /// Ends the asks that a decision has answered.
+  func closeAsks(app: String, account: Account, permissions: [String]) throws(VaultError) {
+    for ask in try Records(store).asks()
+    where ask.app == app && ask.type == account.type
+      && (ask.account == nil || ask.account == account.id)
+      && ask.permissions.allSatisfy(permissions.contains)
+    {
+      try store.remove(.ask, ask.id)
+    }
+  }
+}

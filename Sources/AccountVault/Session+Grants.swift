@@ -1,0 +1,316 @@
+public import Faults
+public import Accounts
+import Encoding
+import Ledger
+import Providers
+import Store
+
+/// What the owner decides about an app on an account.
+public struct Decision: Sendable {
+  public var app: String
+  public var permissions: [String]
+  /// As a person would name it; nil for the one account that fits.
+  public var account: String?
+  public var audience: Audience?
+  public var until: Timestamp?
+  public var reason: String?
+
+  public init(
+    app: String, permissions: [String], account: String? = nil, audience: Audience? = nil,
+    until: Timestamp? = nil, reason: String? = nil
+  ) {
+    self.app = app
+    self.permissions = permissions
+    self.account = account
+    self.audience = audience
+    self.until = until
+    self.reason = reason
+  }
+}
+
+/// What a decision did.
+public struct DecisionOutcome: Sendable {
+  public let app: String
+  public let account: Account
+  public let permissions: [String]
+  /// The audience of the write permissions among them.
+  public let audience: Audience?
+  public let until: Timestamp?
+  /// The ledger's entries that record it.
+  public let entries: [UInt64]
+  /// The app was unknown and was recorded, without a key.
+  public let recordedApp: Bool
+  /// Nobody named an audience, so the narrowest was taken.
+  public let assumedAudience: Bool
+}
+
+extension Session {
+  /// Grants permissions: the owner's own decision, which no order of asking binds.
+  ///
+  /// A write permission without an audience is granted for `only_me`. An unknown app is recorded
+  /// without a key.
+  ///
+  /// - Throws: ``VaultError``: `usage` for unknown permissions or an end that lies in the past;
+  ///   `notFound`, `ambiguous` for the account. Nothing is changed then.
+  public func grant(_ decision: Decision) throws(VaultError) -> DecisionOutcome {
+    if let until = decision.until, until <= now {
+      throw VaultError(
+        .usage, "the grant would end at \(until), which is over", hint: "name a later --until")
+    }
+    return try decide(decision, .granted)
+  }
+
+  /// Denies permissions, whatever was decided before.
+  public func deny(_ decision: Decision) throws(VaultError) -> DecisionOutcome {
+    try decide(decision, .denied)
+  }
+
+  /// Takes permissions back; without names, everything that is granted (the switch in Settings).
+  public func revoke(_ decision: Decision) throws(VaultError) -> DecisionOutcome {
+    try decide(decision, .revoked)
+  }
+
+  private func decide(_ decision: Decision, _ event: Event) throws(VaultError) -> DecisionOutcome {
+    try Session.checkAppID(decision.app)
+    if let reason = decision.reason { try Session.checkName(reason, "reason") }
+    return try store.write { () throws(VaultError) in
+      let records = Records(store)
+      let app = try records.app(decision.app)
+      if app == nil, event == .revoked { _ = try findApp(decision.app) }
+      let account = try account(for: decision, isRevoking: event == .revoked)
+      let provider = try provider(account.type)
+      let old =
+        try records.grants(app: decision.app, account: account.id)
+        ?? GrantSet(app: decision.app, account: account.id)
+      let permissions = try permissions(for: decision, old, provider, event)
+      let (audience, assumed) = try audience(of: decision, permissions, provider, event)
+      if app == nil {
+        try records.put(
+          App(id: decision.app, name: decision.app, createdAt: now), day: today)
+        try record(.appAdded, app: decision.app, reason: "recorded by a decision, without a key")
+      }
+      try recordLapses(old, account: account)
+      let entry = try record(
+        event, app: decision.app, account: account, permissions: permissions.map(\.name),
+        audience: audience, until: event == .granted ? decision.until : nil,
+        reason: decision.reason)
+      let made = GrantDecision(by: .person, at: now, entry: entry, reason: decision.reason)
+      let base = try records.grants(app: decision.app, account: account.id) ?? old
+      try records.put(
+        base.applying(event, permissions, audience: audience, until: decision.until, made),
+        day: today)
+      try closeAsks(app: decision.app, account: account, permissions: permissions.map(\.name))
+      return DecisionOutcome(
+        app: decision.app, account: account, permissions: permissions.map(\.name),
+        audience: audience, until: decision.until, entries: [entry], recordedApp: app == nil,
+        assumedAudience: assumed)
+    }
+  }
+
+  /// The account that a decision is about: the named one; else the one whose type knows all the
+  /// permissions (for a revocation without names: the one that the app holds something on).
+  private func account(for decision: Decision, isRevoking: Bool) throws(VaultError) -> Account {
+    if let text = decision.account { return try find(text) }
+    var fitting: [Account] = []
+    if isRevoking {
+      try Records(store).forEachGrantSet { (set) throws(VaultError) in
+        guard set.app == decision.app else { return true }
+        let held = set.standings.filter { $0.decision == .granted }.map(\.name)
+        let fits =
+          decision.permissions.isEmpty
+          ? !held.isEmpty : decision.permissions.allSatisfy(held.contains)
+        if fits, let account = try Records(store).account(set.account) { fitting.append(account) }
+        return fitting.count < 21
+      }
+    }
+    if fitting.isEmpty, !decision.permissions.isEmpty {
+      fitting = try accounts(knowing: decision.permissions)
+    }
+    guard let first = fitting.first else {
+      throw .noAccount(
+        for: decision.app, permissions: decision.permissions,
+        hasAccounts: store.state[.account].rows > 0)
+    }
+    guard fitting.count == 1 else {
+      throw .ambiguousAccount(fitting, "\(fitting.count) accounts fit")
+    }
+    return first
+  }
+
+  /// The accounts whose type knows all of these permissions; no more than a person wants to read.
+  func accounts(knowing names: [String]) throws(VaultError) -> [Account] {
+    var knows: [String: Bool] = [:]
+    var fitting: [Account] = []
+    var unknown: VaultError?
+    try Records(store).forEachAccount { (account) throws(VaultError) in
+      if knows[account.type] == nil {
+        let provider = try provider(account.type)
+        knows[account.type] = names.allSatisfy { provider.permission(named: $0) != nil }
+        if knows[account.type] == false, unknown == nil {
+          for name in names where provider.permission(named: name) == nil {
+            unknown = VaultError(
+              .usage, provider.refusal(of: name), hint: "vault show-provider \(provider.id)")
+          }
+        }
+      }
+      if knows[account.type] == true { fitting.append(account) }
+      return fitting.count < 21
+    }
+    // Where no account's type knows them, the name is what is wrong, not the account.
+    if fitting.isEmpty, let unknown { throw unknown }
+    return fitting
+  }
+
+  private func permissions(
+    for decision: Decision, _ old: GrantSet, _ provider: Provider, _ event: Event
+  ) throws(VaultError) -> [Permission] {
+    if decision.permissions.isEmpty {
+      guard event == .revoked else {
+        throw VaultError(.usage, "no permission is named", hint: "add --perms NAME,…")
+      }
+      return old.standings.filter { $0.decision == .granted }.map(\.permission)
+    }
+    var permissions: [Permission] = []
+    for name in decision.permissions where !permissions.contains(where: { $0.name == name }) {
+      permissions.append(try permission(name, of: provider))
+    }
+    return permissions
+  }
+
+  private func audience(
+    of decision: Decision, _ permissions: [Permission], _ provider: Provider, _ event: Event
+  ) throws(VaultError) -> (Audience?, assumed: Bool) {
+    guard event == .granted else { return (nil, false) }
+    let writes = permissions.contains { $0.group == .write }
+    if provider.asks.audience == .refused {
+      guard decision.audience == nil else {
+        throw VaultError(.usage, "\(provider.id) takes no audience", hint: "leave --audience out")
+      }
+      return (nil, false)
+    }
+    guard writes else {
+      guard decision.audience == nil else {
+        throw VaultError(
+          .usage, "an audience belongs to write permissions, and none of these is one",
+          hint: "leave --audience out")
+      }
+      return (nil, false)
+    }
+    if let named = decision.audience { return (named, false) }
+    if provider.asks.audience == .optional { return (nil, false) }
+    return (.onlyMe, true)
+  }
+
+  /// Puts lapses that were only computed into the ledger, before something else is decided.
+  func recordLapses(_ set: GrantSet, account: Account) throws(VaultError) {
+    let lapsed = set.unrecordedLapses(now: now)
+    guard !lapsed.isEmpty else { return }
+    let names = lapsed.map(\.name)
+    let entry = try record(.lapsed, app: set.app, account: account, permissions: names)
+    try Records(store).put(set.lapsing(names, entry: entry), day: today)
+  }
+
+  // MARK: Looking
+
+  /// One permission of an app on an account.
+  public struct AccessLine: Sendable {
+    public let app: String
+    public let account: Account
+    public let permission: String
+    public let group: PermissionGroup
+    public let state: PermissionState
+    public let standing: PermissionStanding?
+  }
+
+  /// What an app may do: for the named permissions, or for all that were ever decided.
+  ///
+  /// - Parameter accountText: One account; nil for all on which anything was decided.
+  public func access(app id: String, account accountText: String? = nil, permissions: [String] = [])
+    throws(VaultError) -> [AccessLine]
+  {
+    try store.read { () throws(VaultError) in
+      _ = try findApp(id)
+      var lines: [AccessLine] = []
+      for (account, set) in try grantSets(of: id, account: accountText, permissions: permissions) {
+        let provider = try provider(account.type)
+        let names = permissions.isEmpty ? set.standings.map(\.name) : permissions
+        for name in names {
+          let standing = set.standing(of: name)
+          let group: PermissionGroup
+          if let standing {
+            group = standing.group
+          } else {
+            group = try permission(name, of: provider).group
+          }
+          lines.append(
+            AccessLine(
+              app: id, account: account, permission: name, group: group,
+              state: set.state(of: name, now: now), standing: standing))
+        }
+      }
+      return lines
+    }
+  }
+
+  private func grantSets(of id: String, account text: String?, permissions: [String])
+    throws(VaultError) -> [(Account, GrantSet)]
+  {
+    let records = Records(store)
+    if let text {
+      let account = try find(text)
+      let set = try records.grants(app: id, account: account.id)
+      return [(account, set ?? GrantSet(app: id, account: account.id))]
+    }
+    var sets: [(Account, GrantSet)] = []
+    try records.forEachGrantSet { (set) throws(VaultError) in
+      if set.app == id, let account = try records.account(set.account) {
+        sets.append((account, set))
+      }
+      return true
+    }
+    sets.sort { ($0.0.label, $0.0.id) < ($1.0.label, $1.0.id) }
+    if sets.isEmpty, !permissions.isEmpty {
+      let accounts = try accounts(knowing: permissions)
+      return accounts.map { ($0, GrantSet(app: id, account: $0.id)) }
+    }
+    guard permissions.isEmpty else {
+      var fitting: [(Account, GrantSet)] = []
+      for (account, set) in sets {
+        let provider = try provider(account.type)
+        if permissions.allSatisfy({ provider.permission(named: $0) != nil }) {
+          fitting.append((account, set))
+        }
+      }
+      return fitting
+    }
+    return sets
+  }
+}
+
+extension GrantSet {
+  /// The set after a decision, as the ledger's event says it.
+  func applying(
+    _ event: Event, _ permissions: [Permission], audience: Audience?, until: Timestamp?,
+    _ decision: GrantDecision
+  ) -> GrantSet {
+    switch event {
+    case .granted: granting(permissions, audience: audience, until: until, decision)
+    case .denied: denying(permissions, decision)
+    default: revoking(permissions, decision)
+    }
+  }
+}
+
+extension VaultError {
+  static func noAccount(for app: String, permissions: [String], hasAccounts: Bool) -> VaultError {
+    if permissions.isEmpty, hasAccounts {
+      return VaultError(
+        .notFound, "app \(app) holds nothing on any account", hint: "vault access --app \(app)")
+    }
+    return VaultError(
+      .notFound,
+      hasAccounts ? "no account knows all of these permissions" : "the vault has no account",
+      hint: hasAccounts
+        ? "vault accounts" : "vault add-account --type facebook --username NAME")
+  }
+}

@@ -1,0 +1,215 @@
+public import Time
+public import Faults
+import Accounts
+import Encoding
+import Ledger
+import Sodium
+import Store
+
+/// A way of unlocking, without its secret.
+public struct KeyInfo: Sendable {
+  /// The number that a person names it by.
+  public let number: Int
+  /// `passphrase`, `key_file` or `recovery`.
+  public let kind: String
+  /// Midnight, UTC, of the day on which it was made.
+  public let createdAt: Timestamp
+  /// Argon2id's memory in bytes; nil for random keys.
+  public let memoryBytes: UInt64?
+  /// Argon2id's passes; nil for random keys.
+  public let operations: Int?
+  /// Whether this session was unlocked with it.
+  public let isInUse: Bool
+}
+
+/// A recovery code, which is shown once.
+public struct RecoveryKey: ~Copyable, Sendable {
+  public let key: KeyInfo
+  public let code: Secret
+}
+
+/// What a new vault key left of the ways of unlocking.
+public struct RotatedKey: ~Copyable, Sendable {
+  /// Shown once; in the place of the one that was removed.
+  public let recoveryCode: Secret?
+  public let removed: [KeyInfo]
+}
+
+extension Session {
+  /// The ways of unlocking, by number.
+  public func keys() throws(VaultError) -> [KeyInfo] {
+    try store.read { () throws(VaultError) in
+      try store.slots().map { slot in
+        KeyInfo(
+          number: Int(slot.number), kind: slot.kind.name,
+          createdAt: Timestamp(seconds: slot.createdDay * 86_400),
+          memoryBytes: slot.kind == .passphrase ? slot.hash.memoryBytes : nil,
+          operations: slot.kind == .passphrase ? Int(slot.hash.operations) : nil,
+          isInUse: slot.id == store.file.openedSlot)
+      }
+    }
+  }
+
+  /// Adds a key file as a way of unlocking.
+  ///
+  /// - Parameter key: Its 32 bytes.
+  public func addKeyFile(_ key: consuming Secret) throws(VaultError) -> KeyInfo {
+    try Session.checkKeyFile(key)
+    return try add(.keyFile, key.bytes)
+  }
+
+  /// Adds a recovery code and answers it; it is shown once.
+  public func addRecovery() throws(VaultError) -> RecoveryKey {
+    let secret = SecretBytes.random(count: 32)
+    let key = try add(.recovery, secret)
+    return RecoveryKey(key: key, code: Session.code(of: secret))
+  }
+
+  private func add(_ kind: KeySlot.Kind, _ secret: borrowing SecretBytes) throws(VaultError)
+    -> KeyInfo
+  {
+    let number = try store.write { () throws(VaultError) in
+      let slot = try store.addSlot(
+        kind, secret: secret, cost: KeyCost(memoryBytes: 0), day: today)
+      try record(
+        .keysChanged, reason: "added",
+        details: [Entry.Detail("key", String(slot.number)), Entry.Detail("kind", kind.name)])
+      return Int(slot.number)
+    }
+    return try keys().first { $0.number == number }!
+  }
+
+  /// Removes a way of unlocking. Older copies of the file still open with it.
+  ///
+  /// - Throws: ``VaultError``: `notFound`; `usage` for the last one.
+  /// - Returns: False where a reader of another process still needs the log, in which it stands.
+  @discardableResult
+  public func removeKey(_ number: Int) throws(VaultError) -> Bool {
+    try store.write { () throws(VaultError) in
+      guard let slot = try store.slots().first(where: { Int($0.number) == number }) else {
+        throw VaultError(.notFound, "no key \(number)", hint: "vault keys")
+      }
+      try store.removeSlot(slot.id)
+      try record(
+        .keysChanged, reason: "removed",
+        details: [Entry.Detail("key", String(number)), Entry.Detail("kind", slot.kind.name)])
+    }
+    return try store.scrub()
+  }
+
+  /// Puts a new passphrase in the place of the old one, in one transaction.
+  ///
+  /// An older copy of the file with the older passphrase still gives the vault's key; only
+  /// ``rotateKey(with:cost:progress:)`` ends that.
+  ///
+  /// - Returns: False where a reader of another process still needs the log.
+  @discardableResult
+  public func changePassphrase(to passphrase: consuming Secret, cost: KeyDerivationCost)
+    throws(VaultError) -> Bool
+  {
+    guard passphrase.count > 0 else {
+      throw VaultError(.usage, "the new passphrase is empty")
+    }
+    try store.write { () throws(VaultError) in
+      let slot = try store.replacePassphrase(
+        with: passphrase.bytes, cost: try cost.checked(), day: today)
+      try record(
+        .keysChanged, reason: "passphrase changed",
+        details: [Entry.Detail("key", String(slot.number))])
+    }
+    return try store.scrub()
+  }
+
+  /// Gives the vault a new key and seals every row anew under it.
+  ///
+  /// One transaction: a kill leaves the old key with everything, or the new one. Everything is
+  /// verified first. The way of unlocking in use stays; the others are removed, since their secrets
+  /// are not at hand, and a new recovery code is made where there was one.
+  ///
+  /// - Parameter key: The secret in use, once more.
+  /// - Returns: The new recovery code, and which keys were removed.
+  public func rotateKey(
+    with key: consuming Key, cost: KeyDerivationCost, progress: (UInt64) -> Void = { _ in }
+  ) throws(VaultError) -> RotatedKey {
+    let before = try keys()
+    let hadRecovery = before.contains { $0.kind == "recovery" }
+    let kind: KeySlot.Kind
+    let secret: SecretBytes
+    switch consume key {
+    case .keyFile(let value):
+      kind = .keyFile
+      secret = value.bytes
+    case .passphrase(let value):
+      if let code = RecoveryCode.parse(value.bytes) {
+        kind = .recovery
+        secret = code
+      } else {
+        kind = .passphrase
+        secret = value.bytes
+      }
+    }
+    let recovery = SecretBytes.random(count: 32)
+    let makesRecovery = hadRecovery && kind != .recovery
+    try store.read { () throws(VaultError) in try verifyLedger(progress: progress) }
+    let checkedCost = try cost.checked()
+    let day = today
+    try store.rotate(
+      kind: kind, secret: secret, cost: checkedCost, day: day, progress: progress
+    ) { (removed) throws(VaultError) in
+      if makesRecovery {
+        _ = try store.addSlot(.recovery, secret: recovery, cost: checkedCost, day: day)
+      }
+      try record(
+        .keysChanged, reason: "new vault key",
+        details: removed.map { Entry.Detail("removed", "\($0.number) \($0.kind.name)") })
+    }
+    try store.compact()
+    let left = try keys()
+    let removed = before.filter { old in
+      !left.contains { $0.number == old.number && $0.kind == old.kind }
+    }
+    return RotatedKey(
+      recoveryCode: makesRecovery ? Session.code(of: recovery) : nil, removed: removed)
+  }
+
+  static func code(of secret: borrowing SecretBytes) -> Secret {
+    var text = Array(RecoveryCode.text(of: secret).utf8)
+    return Secret(wiping: &text)
+  }
+
+  static func checkKeyFile(_ key: borrowing Secret) throws(VaultError) {
+    guard key.count == 32 else {
+      throw VaultError(
+        .usage, "a key file holds 32 random bytes, this one \(key.count)",
+        hint: "name a file that does not exist: it is made")
+    }
+  }
+}
+
+/// How dear a guess of the passphrase is made.
+public struct KeyDerivationCost: Sendable {
+  /// Bytes of memory, from 19 MiB to 1 GiB.
+  public var memoryBytes: UInt64
+  /// Passes, from 1 to 10.
+  public var operations: Int
+
+  public init(memoryBytes: UInt64, operations: Int = 3) {
+    self.memoryBytes = memoryBytes
+    self.operations = operations
+  }
+
+  /// Chosen by this machine's memory: 64 MiB below 1 GiB of it, else 256 MiB; 3 passes.
+  public static var forThisMachine: KeyDerivationCost {
+    let cost = KeyCost.forMachine(memoryBytes: MachineMemory.bytes)
+    return KeyDerivationCost(memoryBytes: cost.memoryBytes, operations: Int(cost.operations))
+  }
+
+  func checked() throws(VaultError) -> KeyCost {
+    guard (19 << 20...1 << 30).contains(memoryBytes), (1...10).contains(operations) else {
+      throw VaultError(
+        .usage, "the key settings must be 19 MiB to 1 GiB of memory and 1 to 10 passes",
+        hint: "leave --kdf-memory out: it is chosen by the machine's memory")
+    }
+    return KeyCost(operations: UInt32(operations), memoryBytes: memoryBytes)
+  }
+}

@@ -1,0 +1,111 @@
+import Store
+import Ledger
+import Accounts
+public import Faults
+public import Providers
+import Sodium
+
+extension Session {
+  /// The definition of a provider: a built-in one, or one of the owner's own.
+  ///
+  /// - Throws: ``VaultError`` with code `notFound`.
+  public func provider(_ type: String) throws(VaultError) -> Provider {
+    if let known = providers.parsed[type] { return known }
+    let found = try ownOrBuiltIn(type)
+    providers.parsed[type] = found
+    return found
+  }
+
+  private func ownOrBuiltIn(_ type: String) throws(VaultError) -> Provider {
+    if let builtIn = Provider.builtIn(type) { return builtIn }
+    let text = try store.read { () throws(VaultError) in try Records(store).definition(type) }
+    guard let text else { throw .noProvider(type) }
+    do throws(DefinitionError) {
+      return try Provider.parse(text)
+    } catch {
+      throw VaultError(
+        .config, "provider \(type): \(error)", hint: "vault show-provider \(type)")
+    }
+  }
+
+  /// The owner's own definitions.
+  public func ownProviders() throws(VaultError) -> [Provider] {
+    let texts = try store.read { () throws(VaultError) in try Records(store).definitions() }
+    return texts.compactMap { try? Provider.parse($0) }.sorted { $0.id < $1.id }
+  }
+
+  /// Takes a definition of the owner's own into the vault, or puts it in the place of the older one.
+  ///
+  /// - Throws: ``VaultError``: `config` with the member that is wrong; `exists` for the id of a
+  ///   built-in provider, which nobody may replace: its accounts would talk to other hosts.
+  @discardableResult
+  public func addProvider(_ text: String) throws(VaultError) -> Provider {
+    let provider = try Session.parsed(text)
+    guard Provider.builtIn(provider.id) == nil else {
+      throw VaultError(
+        .exists, "provider \(provider.id) is built in",
+        hint: "give the definition another id and \"extends\": \"\(provider.id)\"")
+    }
+    try store.write { () throws(VaultError) in
+      try Records(store).put(definition: text, id: provider.id, day: today)
+      providers.parsed[provider.id] = nil
+      try record(.providerAdded, details: [Entry.Detail("provider", provider.id)])
+    }
+    return provider
+  }
+
+  /// Reads a definition without taking it in.
+  public static func parsed(_ text: String) throws(VaultError) -> Provider {
+    do throws(DefinitionError) {
+      return try Provider.parse(text)
+    } catch {
+      throw VaultError(
+        .config, "provider definition: \(error)", hint: "see Documentation/Providers.md")
+    }
+  }
+
+  /// The permission of a type by name, or an error that names its neighbours.
+  func permission(_ name: String, of provider: Provider) throws(VaultError) -> Permission {
+    if let known = provider.permission(named: name) {
+      return Permission(name, PermissionGroup(known.group))
+    }
+    throw VaultError(
+      .usage, provider.refusal(of: name), hint: "vault show-provider \(provider.id)")
+  }
+}
+
+/// Definitions that this session has read, so that each is parsed once.
+final class ProviderCache {
+  var parsed: [String: Provider] = [:]
+}
+
+extension Provider {
+  /// Why a name is no permission of this provider, with names near to it.
+  func refusal(of name: String) -> String {
+    let ruling = AskRules(provider: self, app: "app", permissions: [name]).rule()
+    if case .refused(let refusal) = ruling { return refusal.text }
+    return "\(id) has no permission \"\(ProviderText.safe(name, limit: 80))\""
+  }
+
+  /// Whether the scopes that the provider gave cover a permission.
+  func covers(_ permission: String, by scopes: [String]) -> Bool {
+    if alwaysScopes.contains(permission) || scopes.contains(permission) { return true }
+    return scopeAliases[permission]?.contains(where: scopes.contains) ?? false
+  }
+}
+
+extension PermissionGroup {
+  init(_ group: Provider.Group) {
+    switch group {
+    case .read: self = .read
+    case .write: self = .write
+    case .extended: self = .extended
+    }
+  }
+}
+
+extension VaultError {
+  static func noProvider(_ type: String) -> VaultError {
+    VaultError(.notFound, "no provider \(ProviderText.safe(type))", hint: "vault providers")
+  }
+}

@@ -1,0 +1,311 @@
+import Sodium
+public import Faults
+public import Accounts
+import Time
+import Encoding
+import Ledger
+import Providers
+import Store
+
+/// What an app is handed: the token, with what is needed to use it. Wiped when dropped.
+public struct AccessToken: ~Copyable, Sendable {
+  public let secret: Secret
+  /// The second half of an OAuth 1.0a token, which signs and is never sent.
+  public let tokenSecret: Secret?
+  /// As the provider wrote it, such as `bearer`.
+  public let tokenType: String
+  public let expiry: Expiry
+  public let account: AccountID
+  /// Nil where it is not known which client the token was issued to.
+  public let clientID: String?
+
+  /// Lends the token's bytes to `body`.
+  public func withBytes<R: ~Copyable, E: Error>(
+    _ body: (RawSpan) throws(E) -> R
+  ) throws(E) -> R {
+    try secret.withBytes(body)
+  }
+}
+
+extension Session {
+  /// Hands an app the token of an account, after writing the use into the ledger.
+  ///
+  /// The entry, and the head outside the file, are on the disk before the secret is opened; where
+  /// they cannot be written nothing is released. A long-lived session records the first use of a
+  /// kind in a minute and counts the rest, unless `strictly` asks for an entry each. Refusals are
+  /// recorded too. A token that has expired is never handed out.
+  ///
+  /// - Parameters:
+  ///   - account: The account that the app holds these permissions on; nil where it is the only one.
+  ///   - permissions: What it is for; of none, any live grant will do.
+  /// - Throws: ``VaultError``: `neverAsked`, `denied`, `revoked` (also lapsed, or narrowed at the
+  ///   provider); `signIn`; `tryAgain` with reason `expired` where a renewal could help; `notFound`;
+  ///   `ambiguous`; `denied` with reason `signOnly`.
+  public func token(
+    app: String, account: String? = nil, permissions: [String] = [], strictly: Bool = false
+  ) throws(VaultError) -> AccessToken {
+    if uses.hasOpen, !strictly {
+      let found = try? store.read { () throws(VaultError) in
+        let account = try usedAccount(app: app, account: account, permissions: permissions)
+        return try allowed(app: app, on: account, permissions: permissions)
+      }
+      if let found, uses.count(found.kind, now: now) { return try open(found) }
+    }
+    try closeUseWindows(all: false)
+    let outcome = try store.write { () throws(VaultError) -> Result<AllowedUse, VaultError> in
+      let account = try usedAccount(app: app, account: account, permissions: permissions)
+      do throws(VaultError) {
+        let use = try allowed(app: app, on: account, permissions: permissions)
+        try record(
+          .tokenUsed, app: app, account: account, permissions: permissions,
+          details: details(of: use, strictly: strictly))
+        return .success(use)
+      } catch {
+        try refuse(error, app: app, account: account, permissions: permissions)
+        return .failure(error)
+      }
+    }
+    let use = try outcome.get()
+    try store.publishHead()
+    if !strictly { uses.begin(use.kind, label: use.account.label, now: now) }
+    return try open(use)
+  }
+
+  /// A use that was allowed, its secret still sealed.
+  private struct AllowedUse {
+    var account: Account
+    var credential: Credential
+    var row: Row
+    var kind: UseWindows.Kind
+  }
+
+  private func open(_ use: AllowedUse) throws(VaultError) -> AccessToken {
+    let secret = try Records(store).secret(of: use.row)
+    return AccessToken(
+      secret: Secret(secret.accessToken.copy()),
+      tokenSecret: secret.tokenSecret?.copy().asSecret(),
+      tokenType: use.credential.tokenType, expiry: use.credential.expiry,
+      account: use.account.id,
+      clientID: use.credential.clientID.isEmpty ? nil : use.credential.clientID)
+  }
+
+  private func details(of use: AllowedUse, strictly: Bool) -> [Entry.Detail] {
+    var details = [Entry.Detail("generation", String(use.credential.generation))]
+    if !use.credential.clientID.isEmpty {
+      details.append(Entry.Detail("client", use.credential.clientID))
+    }
+    if !strictly {
+      details.append(Entry.Detail("any_number_until", (now + UseWindows.seconds).description))
+    }
+    return details
+  }
+
+  /// Writes a refusal; of one kind only the first in a minute, the rest as a count.
+  private func refuse(
+    _ error: VaultError, app: String, account: Account, permissions: [String]
+  ) throws(VaultError) {
+    let kind = UseWindows.Kind(
+      event: .useRefused, app: app, account: account.id.key, client: "", generation: 0, grants: [],
+      permissions: permissions, reason: error.code.rawValue)
+    if uses.count(kind, now: now) { return }
+    try record(
+      .useRefused, app: app, account: account, permissions: permissions,
+      reason: error.code.rawValue)
+    uses.begin(kind, label: account.label, now: now)
+  }
+
+  // MARK: Which account
+
+  private func usedAccount(app: String, account text: String?, permissions: [String])
+    throws(VaultError) -> Account
+  {
+    _ = try findApp(app)
+    if let text { return try find(text) }
+    var holding: [Account] = []
+    var standing: [(Account, GrantSet)] = []
+    let records = Records(store)
+    try records.forEachGrantSet { (set) throws(VaultError) in
+      guard set.app == app, let account = try records.account(set.account) else { return true }
+      let holds =
+        permissions.isEmpty
+        ? !set.granted(now: now).isEmpty : set.allows(permissions, now: now)
+      if holds { holding.append(account) }
+      if standing.count < 2 { standing.append((account, set)) }
+      return holding.count < 21
+    }
+    if holding.count == 1 { return holding[0] }
+    if holding.count > 1 {
+      throw .ambiguousAccount(holding, "app \(app) holds this on \(holding.count) accounts")
+    }
+    // Nothing is held: the answer of the one account that comes into question says why.
+    if standing.count == 1 { return standing[0].0 }
+    let fitting = permissions.isEmpty ? standing.map(\.0) : try accounts(knowing: permissions)
+    if fitting.count == 1 { return fitting[0] }
+    if fitting.count > 1 {
+      throw .ambiguousAccount(fitting, "\(fitting.count) accounts fit")
+    }
+    throw .noAccount(
+      for: app, permissions: permissions, hasAccounts: store.state[.account].rows > 0)
+  }
+
+  // MARK: May it, can it
+
+  private func allowed(app id: String, on account: Account, permissions: [String])
+    throws(VaultError) -> AllowedUse
+  {
+    let records = Records(store)
+    let app = try findApp(id)
+    let set = try records.grants(app: id, account: account.id)
+    let entries = try checkGrants(set, app: app, account: account, permissions: permissions)
+    if app.signOnly {
+      throw VaultError(
+        .denied, "app \(id) has its requests signed and is never handed a token",
+        hint: "vault show-app \(id)", reason: .signOnly)
+    }
+    let (credential, row) = try credential(of: account, for: app)
+    try checkState(credential, of: account)
+    try checkScopes(credential, of: account, permissions: permissions)
+    return AllowedUse(
+      account: account, credential: credential, row: row,
+      kind: UseWindows.Kind(
+        event: .tokenUsed, app: id, account: account.id.key, client: credential.clientID,
+        generation: credential.generation, grants: entries, permissions: permissions))
+  }
+
+  /// The gravest of what stands against the use.
+  private func checkGrants(
+    _ set: GrantSet?, app: App, account: Account, permissions: [String]
+  ) throws(VaultError) -> [UInt64] {
+    if permissions.isEmpty {
+      let live = set?.granted(now: now) ?? []
+      if !live.isEmpty { return live.map(\.entry) }
+      let states = Set(set?.standings.map { $0.state(now: now) } ?? [])
+      throw .standing(
+        states.contains(.denied)
+          ? .denied
+          : states.contains(.revoked)
+            ? .revoked
+            : states.contains(.lapsed) ? .lapsed : .never,
+        app: app.id, permissions: [], account: account)
+    }
+    var entries: [UInt64] = []
+    for state in [PermissionState.denied, .revoked, .lapsed, .never] {
+      let named = permissions.filter { (set?.state(of: $0, now: now) ?? .never) == state }
+      if state == .never {
+        // A name that the provider does not know was never anybody's to grant.
+        for name in named { _ = try permission(name, of: provider(account.type)) }
+      }
+      if !named.isEmpty {
+        throw .standing(state, app: app.id, permissions: named, account: account)
+      }
+    }
+    for name in permissions { entries.append(set?.standing(of: name)?.entry ?? 0) }
+    return entries
+  }
+
+  /// The credential of the client that the app uses: its own of this type, else the type's default,
+  /// else the only one that there is.
+  func credential(of account: Account, for app: App) throws(VaultError) -> (Credential, Row) {
+    let records = Records(store)
+    let own = app.client(for: account.type)?.clientID
+    var wanted = own
+    if wanted == nil {
+      wanted = try records.clients(of: account.type).first(where: \.isDefault)?.clientID
+    }
+    var client = wanted
+    if let wanted, !account.clients.contains(wanted), own == nil { client = nil }
+    if client == nil, account.clients.count == 1 { client = account.clients[0] }
+    if let client, let found = try records.credential(account.id, client: client) { return found }
+    let whose = client.map { " of client \(ProviderText.safe($0))" } ?? ""
+    throw VaultError(
+      .signIn, "account \(ProviderText.safe(account.label)) has no credential\(whose)",
+      hint: "vault add-account --type \(account.type) --username"
+        + " \(Shell.word(account.username)) --response FILE")
+  }
+
+  private func checkState(_ credential: Credential, of account: Account) throws(VaultError) {
+    let label = ProviderText.safe(account.label)
+    let again =
+      "vault add-account --type \(account.type) --username \(Shell.word(account.username))"
+      + " --response FILE"
+    switch credential.state(now: now, marginSeconds: 0) {
+    case .valid, .expiring: return
+    case .expired:
+      let provider = try provider(account.type)
+      if provider.renewal.method == .refreshToken, credential.hasRefreshToken {
+        throw VaultError(
+          .tryAgain, "the token of \(label) expired; it can be renewed",
+          hint: again, reason: .expired)
+      }
+      throw VaultError(
+        .signIn, "the token of \(label) expired, and nothing can renew it", hint: again,
+        reason: .expired)
+    case .stale:
+      // The access token is as good as it was when the backup was made; the refresh token is not.
+      if case .at(let end) = credential.expiry, now < end { return }
+      throw VaultError(
+        .signIn, "the credential of \(label) comes from a backup and its token has expired",
+        hint: again)
+    case .absent, .rejected, .uncertain:
+      throw VaultError(
+        .signIn, "the credential of \(label) is no longer good: a person must sign in",
+        hint: again)
+    }
+  }
+
+  /// The grant says what the app may; the scopes say what the token can.
+  private func checkScopes(
+    _ credential: Credential, of account: Account, permissions: [String]
+  ) throws(VaultError) {
+    guard let scopes = credential.scopes, !permissions.allSatisfy(scopes.contains) else { return }
+    let provider = try provider(account.type)
+    let missing = permissions.filter { !provider.covers($0, by: scopes) }
+    guard missing.isEmpty else {
+      throw VaultError(
+        .revoked,
+        "granted here, but the token of \(ProviderText.safe(account.label)) does not have"
+          + " \(missing.joined(separator: ", ")) at \(provider.name)",
+        hint: "vault show-account \(account.id.text)", reason: .missingScope)
+    }
+  }
+}
+
+extension VaultError {
+  /// Why an app may not, with the command that lets it.
+  static func standing(
+    _ state: PermissionState, app: String, permissions: [String], account: Account
+  ) -> VaultError {
+    let names = permissions.isEmpty ? "anything" : permissions.joined(separator: ", ")
+    let label = ProviderText.safe(account.label)
+    let perms = permissions.isEmpty ? "" : " --perms \(permissions.joined(separator: ","))"
+    let grant =
+      permissions.isEmpty
+      ? "vault access --app \(app) --account \(account.id.text)"
+      : "vault grant --app \(app)\(perms) --account \(account.id.text)"
+    switch state {
+    case .never, .granted:
+      return VaultError(
+        .neverAsked, "app \(app) was never granted \(names) on \(label)", hint: grant)
+    case .denied:
+      return VaultError(.denied, "app \(app) was denied \(names) on \(label)", hint: grant)
+    case .revoked:
+      return VaultError(.revoked, "app \(app) lost \(names) on \(label)", hint: grant)
+    case .lapsed:
+      return VaultError(
+        .revoked, "app \(app)'s grant of \(names) on \(label) has ended", hint: grant)
+    }
+  }
+}
+
+/// Words for a shell's command line, in hints that work when pasted.
+enum Shell {
+  static func word(_ text: String) -> String {
+    let isPlain =
+      !text.isEmpty
+      && text.utf8.allSatisfy {
+        ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A) || ($0 >= 0x30 && $0 <= 0x39)
+          || Array("._:,@/-+=".utf8).contains($0)
+      }
+    return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
+  }
+}

@@ -1,0 +1,119 @@
+import Accounts
+import Time
+public import Faults
+import Encoding
+import FileSystem
+import Ledger
+import Sodium
+import Store
+
+/// The unlocked vault. Dropping it wipes its keys.
+///
+/// What needs a key is a method of Session, so there is no "locked" error. It is used by one thread
+/// at a time; several sessions, of one process or many, may use one file.
+public struct Session: ~Copyable {
+  let store: Store
+  let options: Vault.UnlockOptions
+  let uses: UseWindows
+  let providers = ProviderCache()
+  /// What was found at unlocking that the owner should know.
+  public private(set) var warnings: [String] = []
+
+  /// - Parameter isNew: The vault was made or restored just now: its head is written, not missed.
+  init(_ store: Store, options: Vault.UnlockOptions, isNew: Bool = false) throws(VaultError) {
+    self.store = store
+    self.options = options
+    uses = UseWindows()
+    store.ledgerRootAt = { [unowned store] (size) throws(VaultError) in
+      try LedgerRows(store).root(at: size)
+    }
+    if let copy = store.migrationBackup {
+      warnings.append("the vault was taken to this version's format; the old file is \(copy)")
+    }
+    if let anchor = HeadDirectory.anchor(for: store, in: options.headDirectory) {
+      var watch = AnchorWatch(anchor)
+      watch.isEnforced = !options.isLooking
+      store.watch = watch
+    } else if store.keyring.anchor.kind == .required {
+      throw VaultError(
+        .damaged, "this vault requires its head, and there is no place for it",
+        hint: "set HOME or XDG_STATE_HOME", reason: .anchorMissing)
+    }
+    try store.read {}
+    if isMoved {
+      warnings.append("the vault was made on another machine; if it moved here: vault reset-anchor")
+    }
+    if isNew {
+      try store.publishHead()
+      return
+    }
+    guard !options.isLooking, store.watch?.isMissing == true else { return }
+    warnings.append("the head outside the vault file was missing and was taken anew")
+    try store.write { () throws(VaultError) in
+      _ = try record(.anchorReset, reason: "the head was missing and was taken anew")
+    }
+    try store.publishHead()
+  }
+
+  deinit {
+    // Nothing can be thrown from here; whoever must know calls `flush()` first.
+    try? flush()
+  }
+
+  /// Writes the counts of uses that are still open, and the head outside the file.
+  ///
+  /// The command calls it at its end; a long-lived program now and then. Dropping the session does it
+  /// too, but cannot say what went wrong.
+  public func flush() throws(VaultError) {
+    try closeUseWindows(all: true)
+    if !options.isLooking { try store.publishHead() }
+  }
+
+  // MARK: What it is
+
+  /// The vault's id.
+  public var vaultID: String { store.vault.base32 }
+
+  /// The path of the file.
+  public var path: String { store.path }
+
+  /// Whether the file was made on another machine, as far as the machines can be told apart.
+  public var isMoved: Bool {
+    guard store.state.machine != .zero, let id = Machine.id else { return false }
+    return KeyedHash.digest16(id, key: store.keyring.blind) != store.state.machine
+  }
+
+  var now: Timestamp { options.clock.now() }
+
+  var today: Int64 { now.seconds / 86_400 }
+
+  // MARK: The ledger
+
+  /// Writes an entry in the open transaction.
+  @discardableResult
+  func record(
+    _ event: Event, actor: String? = nil, app: String? = nil, account: Account? = nil,
+    permissions: [String] = [], audience: Audience? = nil, until: Timestamp? = nil,
+    reason: String? = nil, evidence: Evidence? = nil, details: [Entry.Detail] = []
+  ) throws(VaultError) -> UInt64 {
+    let entry = Entry(
+      number: store.state.ledgerSize, time: now, event: event, actor: actor ?? options.actor,
+      app: app, account: account?.id.key, accountLabel: account?.label, permissions: permissions,
+      audience: audience?.rawValue, until: until, reason: reason, evidence: evidence,
+      details: details)
+    try LedgerRows(store).append(entry)
+    return entry.number
+  }
+}
+
+/// The machine that this runs on.
+enum Machine {
+  /// Its id (`machine-id(5)`), or nil where it has none, as in most containers.
+  static var id: [UInt8]? {
+    guard let file = try? Files.openExisting("/etc/machine-id", write: false),
+      let text = try? file.readAll(maximum: 64)
+    else { return nil }
+    let id = text.filter { $0 > 0x20 }
+    return id.count == 32 ? id : nil
+  }
+}

@@ -1,0 +1,88 @@
+import Time
+import Store
+import Accounts
+import Encoding
+import Ledger
+
+/// The hand-outs and refusals of a session that the ledger knows of and that are only counted now.
+///
+/// The first of each kind is in the ledger before the secret leaves, and its entry says "any number
+/// until then"; the count follows when the window ends. A crash loses the count, never the fact.
+final class UseWindows {
+  /// How long one entry covers its like, in seconds.
+  static let seconds: Int64 = 60
+  /// More kinds at a time than this are not kept open, so that memory stays flat.
+  static let limit = 4096
+
+  struct Kind: Hashable {
+    var event: Event
+    var app: String
+    var account: Key16
+    var client: String
+    var generation: Int64
+    /// The entries of the grants that were relied on: a grant that changed is another kind.
+    var grants: [UInt64]
+    var permissions: [String]
+    /// Why it was refused.
+    var reason: String?
+  }
+
+  struct Window {
+    var until: Timestamp
+    var label: String
+    /// Beyond the one that the ledger has.
+    var count: UInt64 = 0
+  }
+
+  private var open: [Kind: Window] = [:]
+
+  /// Counts one more of a kind, if its window is open.
+  func count(_ kind: Kind, now: Timestamp) -> Bool {
+    guard let index = open.index(forKey: kind), now < open.values[index].until,
+      // A clock that was set back does not make a window longer.
+      open.values[index].until.seconds - now.seconds <= UseWindows.seconds
+    else { return false }
+    open.values[index].count += 1
+    return true
+  }
+
+  var hasOpen: Bool { !open.isEmpty }
+
+  func begin(_ kind: Kind, label: String, now: Timestamp) {
+    open[kind] = Window(until: now + UseWindows.seconds, label: label)
+  }
+
+  /// Takes out the windows that are over (or all) and answers those with a count.
+  func close(all: Bool, now: Timestamp) -> [(Kind, Window)] {
+    guard !open.isEmpty else { return [] }
+    let over = open.filter { _, window in
+      all || now >= window.until || window.until.seconds - now.seconds > UseWindows.seconds
+        || open.count > UseWindows.limit
+    }
+    for kind in over.keys { open[kind] = nil }
+    return over.filter { $0.value.count > 0 }.sorted { $0.value.until < $1.value.until }
+      .map { ($0.key, $0.value) }
+  }
+}
+
+extension Session {
+  /// Writes the counts of windows that are over.
+  func closeUseWindows(all: Bool) throws(VaultError) {
+    let over = uses.close(all: all, now: now)
+    guard !over.isEmpty else { return }
+    try store.write { () throws(VaultError) in
+      for (kind, window) in over { try record(count: window, of: kind) }
+    }
+  }
+
+  private func record(count window: UseWindows.Window, of kind: UseWindows.Kind)
+    throws(VaultError)
+  {
+    let entry = Entry(
+      number: store.state.ledgerSize, time: now, event: kind.event, actor: options.actor,
+      app: kind.app, account: kind.account, accountLabel: window.label,
+      permissions: kind.permissions, reason: kind.reason,
+      details: [Entry.Detail("count", String(window.count))])
+    try LedgerRows(store).append(entry)
+  }
+}

@@ -37,21 +37,23 @@ extension Provider {
           "extends", "is \"\(ProviderText.safe(base, limit: 80))\", which is not known",
           accepted: builtInIdentifiers.joined(separator: ", "))
       }
-      value = DefinitionMerge.put(value, over: lower.resolved)
+      value = DefinitionMerge.put(value, over: lower.merged)
     }
-    if !variables.isEmpty {
-      let given = variables.sorted { $0.key < $1.key }.map {
-        JSONValue.Member($0.key, .string($0.value))
-      }
-      value = DefinitionMerge.put(
-        .object([JSONValue.Member("variables", .object(given))]), over: value)
-    }
-    return try Provider(reading: value)
+    return try Provider(reading: putting(variables, into: value))
   }
 
-  /// The same provider with values for its open variables, such as a server's name.
+  /// The same provider with other values for its variables, such as a server's name.
   public func with(variables: [String: String]) throws(DefinitionError) -> Provider {
-    try Provider.parse(definition, variables: variables)
+    try Provider(reading: Self.putting(variables, into: merged))
+  }
+
+  private static func putting(_ variables: [String: String], into value: JSONValue) -> JSONValue {
+    guard !variables.isEmpty else { return value }
+    let given = variables.sorted { $0.key < $1.key }.map {
+      JSONValue.Member($0.key, .string($0.value))
+    }
+    return DefinitionMerge.put(
+      .object([JSONValue.Member("variables", .object(given))]), over: value)
   }
 
   static func isIdentifier(_ id: String) -> Bool {
@@ -138,6 +140,7 @@ extension Provider {
       try top["errors"].map { (rows) throws(DefinitionError) in
         try DefinitionRows.errors(rows, path: "errors")
       } ?? []
+    merged = value
     resolved = addresses.resolving(value)
     try check()
   }

@@ -50,6 +50,9 @@ public struct Provider: Sendable {
   /// Variables that are still open, such as a server's name.
   package let openVariables: [String]
 
+  /// The definition with what it extends put in, its variables still standing in the addresses.
+  let merged: JSONValue
+  /// The same with the variables' values put in.
   let resolved: JSONValue
 
   public enum Group: String, Sendable, Hashable, CaseIterable { case read, write, extended }

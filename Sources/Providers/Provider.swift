@@ -144,6 +144,20 @@ extension Provider {
 
   package func endpoint(_ name: EndpointName) -> String? { endpoints[name] }
 
+  /// Whether a request to `address` may carry the account's token: https to a host of `api_hosts`, on
+  /// the port that is written there, else on 443. A loopback host without a port stands for all of its
+  /// ports, and takes http too.
+  package func mayReceiveToken(_ address: String) -> Bool {
+    guard let target = Address(address) else { return false }
+    guard target.scheme == "https" || target.host.isLoopback else { return false }
+    let port = target.host.port ?? (target.scheme == "https" ? 443 : 80)
+    return apiHosts.contains { text in
+      guard let host = HostAndPort(text), host.host == target.host.host else { return false }
+      guard let written = host.port else { return host.isLoopback || port == 443 }
+      return written == port
+    }
+  }
+
   /// What the provider knows under `name`, or what `other_permissions` makes of an unknown one.
   public func permission(named name: String) -> Permission? {
     guard !name.hasSuffix(".*") else { return nil }

@@ -100,6 +100,26 @@ import Testing
     #expect(throws: DefinitionError.self) { try open.with(variables: ["server": "a/b?c"]) }
   }
 
+  @Test func `names the only hosts that may be sent a token`() throws {
+    let provider = try custom(
+      #""api_hosts": ["api.example", "odd.example:8443", "127.0.0.1", "[::1]:9000"]"#)
+    for address in [
+      "https://api.example/me?x=1", "https://API.example:443/", "https://api.example",
+      "https://odd.example:8443/x", "http://127.0.0.1:8080/x", "https://127.0.0.1/x",
+      "http://[::1]:9000/",
+    ] {
+      #expect(provider.mayReceiveToken(address), "\(address)")
+    }
+    for address in [
+      "http://api.example/", "https://api.example:8443/", "https://api.example.evil.example/",
+      "https://evil.example/api.example", "https://api.example@evil.example/",
+      "https://odd.example/", "http://[::1]:9001/", "https://xapi.example/", "api.example", "",
+      "https://evil.example\\@api.example/", "https://api.example\n.evil.example/",
+    ] {
+      #expect(!provider.mayReceiveToken(address), "\(address)")
+    }
+  }
+
   @Test func `may extend a definition of one's own`() throws {
     let base = try custom("")
     let provider = try Provider.parse(

@@ -23,6 +23,7 @@ public typealias PermissionState = Accounts.PermissionState
 public typealias Checkpoint = Ledger.Checkpoint
 public typealias Entry = Ledger.Entry
 public typealias Event = Ledger.Event
+public typealias DefinitionError = Providers.DefinitionError
 public typealias Provider = Providers.Provider
 public typealias Clock = Time.Clock
 public typealias Timestamp = Time.Timestamp

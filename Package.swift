@@ -80,6 +80,10 @@ let package = Package(
     suite("JSONTests", ["JSON", "SQLite", "Sodium", "TestSupport"]),
     suite("ProvidersTests", ["Providers", "Time", "Sodium"]),
     suite("AccountVaultTests", ["AccountVault"]),
+    .testTarget(
+      name: "CommandTests",
+      dependencies: ["Command", "vault", "Sodium", "Time", "JSON", "CSystem"],
+      exclude: ["Snapshots"], swiftSettings: tests),
     // The command as it is run, compared whole
     suite("TranscriptTests", ["vault"]),
     // What Scripts/check finds

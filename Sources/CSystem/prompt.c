@@ -158,6 +158,8 @@ int vault_terminal_ask(int terminal, const char *prompt, int echo, uint8_t *buff
       // Now, with the terminal as it was, the signal takes its course. Where the process survives
       // it (a stop that was continued, or a handler of its own), the question is asked again after
       // a stop and given up after anything else.
+      // To the process, for this thread may block signals; the main thread has it before kill
+      // returns.
       kill(getpid(), caught[i]);
       if (caught[i] == SIGTSTP || caught[i] == SIGTTIN || caught[i] == SIGTTOU) {
         again = 1;

@@ -45,7 +45,6 @@ int32_t vault_read_words(const char *arguments, int32_t count, const char *names
   found = 0;
   optind = 0;  // glibc: forget the last command line
   opterr = 0;
-  optopt = 0;
   int going = 1;
   while (going) {
     // The word that is about to be read, right unless the call stays inside a cluster (-ab).
@@ -73,8 +72,10 @@ int32_t vault_read_words(const char *arguments, int32_t count, const char *names
       }
     }
     // getopt_long takes any prefix that fits one option; a later option would change its meaning.
-    int is_long = word.option >= 0 && (code >= FIRST_LONG || optopt >= FIRST_LONG);
-    if (code != 1 && is_long) {
+    // optopt says nothing after a success: glibc leaves it from the last failure of any command line.
+    int failed = code == '?' || code == ':';
+    int is_long = word.option >= 0 && (failed ? optopt : code) >= FIRST_LONG;
+    if (is_long) {
       int place = value_apart ? optind - 2 : optind - 1;
       word.word = place - 1;
       const char *written = argv[place] + 2;

@@ -49,7 +49,7 @@ enum SecretArguments {
     "consumer-secret": .clientSecret, "api-secret": .clientSecret,
     "passphrase": .passphrase, "password": .passphrase, "passwd": .passphrase,
     "pass": .passphrase, "pw": .passphrase, "pwd": .passphrase, "new-passphrase": .passphrase,
-    "new-password": .passphrase, "old-passphrase": .passphrase, "pin": .passphrase,
+    "new-password": .passphrase, "old-passphrase": .passphrase,
     "recovery-code": .passphrase, "recovery-key": .passphrase,
     "key": .key, "app-key": .key, "api-key": .key, "private-key": .key, "vault-key": .key,
   ]

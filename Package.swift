@@ -82,7 +82,7 @@ let package = Package(
     suite("AccountVaultTests", ["AccountVault"]),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["Command", "vault", "Sodium", "Time", "JSON", "CSystem"],
+      dependencies: ["Command", "vault", "AccountVault", "Sodium", "Time", "JSON"],
       exclude: ["Snapshots"], swiftSettings: tests),
     // The command as it is run, compared whole
     suite("TranscriptTests", ["vault"]),

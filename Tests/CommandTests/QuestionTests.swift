@@ -1,3 +1,4 @@
+import AccountVault
 import Foundation
 import Sodium
 import Synchronization
@@ -181,8 +182,8 @@ import Testing
     guard case .command(let parsed) = try ParsedLine.parse(["accounts"]) else { return }
     let quiet = Terminal(invocation, json: false, quiet: true, verbose: false)
     let context = Context(invocation, parsed, quiet)
-    switch try context.secrets.unlockSecret(forVaultAt: "/v") {
-    case .passphrase(let secret): #expect(bytes(secret) == Array("open sesame".utf8))
+    switch try context.secrets.key(forVaultAt: "/v") {
+    case .passphrase(let secret): #expect(bytes(secret.bytes) == Array("open sesame".utf8))
     case .keyFile: Issue.record("a key file")
     }
   }

@@ -1,3 +1,4 @@
+import AccountVault
 import Foundation
 import Sodium
 import Testing
@@ -28,9 +29,9 @@ func bytes(_ secret: borrowing SecretBytes) -> [UInt8] {
     input: Int32 = -1
   ) throws -> Given {
     let (context, _) = try self.context(["accounts"] + arguments, environment, input: input)
-    switch try context.secrets.givenSecret() {
-    case .passphrase(let secret)?: return .passphrase(bytes(secret))
-    case .keyFile(let secret)?: return .keyFile(bytes(secret))
+    switch try context.secrets.givenKey() {
+    case .passphrase(let secret)?: return .passphrase(bytes(secret.bytes))
+    case .keyFile(let secret)?: return .keyFile(bytes(secret.bytes))
     case nil: return .nothing
     }
   }
@@ -191,7 +192,7 @@ func bytes(_ secret: borrowing SecretBytes) -> [UInt8] {
   @Test func `in a file that others can read is used with a warning`() throws {
     let file = try directory.file("pass phrase", "x\n", mode: 0o644)
     let (context, messages) = try context(["accounts", "--passphrase-file", file])
-    _ = try context.secrets.givenSecret()
+    _ = try context.secrets.givenKey()
     #expect(
       try String(contentsOfFile: messages, encoding: .utf8)
         == "vault: warning: \(file): other users can read this passphrase\n"
@@ -262,7 +263,7 @@ func bytes(_ secret: borrowing SecretBytes) -> [UInt8] {
     let start = ContinuousClock.now
     let (context, _) = try context(["accounts"])
     do {
-      _ = try context.secrets.unlockSecret(forVaultAt: "/v")
+      _ = try context.secrets.key(forVaultAt: "/v")
       Issue.record("a secret")
     } catch {
       #expect(
@@ -332,7 +333,7 @@ func bytes(_ secret: borrowing SecretBytes) -> [UInt8] {
   @Test func `in a key file that is to be added does not unlock`() throws {
     let (context, _) = try context(["add-key", "--key-file", try key(7, "key")])
     let isGiven =
-      switch try context.secrets.givenSecret() {
+      switch try context.secrets.givenKey() {
       case .some(_): true
       case nil: false
       }

@@ -1,3 +1,4 @@
+package import AccountVault
 package import Sodium
 
 /// Where the secret that unlocks the vault comes from, in the order of the contract, section 1.
@@ -19,8 +20,8 @@ package struct SecretSource {
   /// What unlocks the vault at `path`: what was given, else what the person types.
   ///
   /// - Throws: `locked` where no passphrase or key could be had.
-  package func unlockSecret(forVaultAt path: String) throws(CommandFailure) -> UnlockSecret {
-    if let given = try givenSecret() { return given }
+  package func key(forVaultAt path: String) throws(CommandFailure) -> Key {
+    if let given = try givenKey() { return given }
     let question: Question
     do {
       question = try Question(invocation)
@@ -31,23 +32,25 @@ package struct SecretSource {
     }
     for _ in 1...3 {
       let passphrase = try question.secret("Passphrase for \(EscapedText.of(path)): ")
-      if passphrase.count > 0 { return .passphrase(passphrase) }
+      if passphrase.count > 0 { return .passphrase(Secret(passphrase)) }
       terminal.note("an empty passphrase is none")
     }
     throw CommandFailure(.locked, "no passphrase was given")
   }
 
   /// What unlocks the vault, without asking anybody; nil where nothing was given.
-  package func givenSecret() throws(CommandFailure) -> UnlockSecret? {
-    if let passphrase = try optionPassphrase() { return .passphrase(passphrase) }
-    if let path = keyFileOption { return .keyFile(try keyFile(path)) }
+  package func givenKey() throws(CommandFailure) -> Key? {
+    if let passphrase = try optionPassphrase() { return .passphrase(Secret(passphrase)) }
+    if let path = keyFileOption { return .keyFile(Secret(try keyFile(path))) }
     let environment = invocation.environment
     if let path = try environment.value("VAULT_PASSPHRASE_FILE") {
-      return .passphrase(try passphrase(inFile: path))
+      return .passphrase(Secret(try passphrase(inFile: path)))
     }
-    if let path = try environment.value("VAULT_KEY_FILE") { return .keyFile(try keyFile(path)) }
+    if let path = try environment.value("VAULT_KEY_FILE") {
+      return .keyFile(Secret(try keyFile(path)))
+    }
     guard let passphrase = try serverPassphrase() else { return nil }
-    return .passphrase(passphrase)
+    return .passphrase(Secret(passphrase))
   }
 
   // MARK: To make

@@ -7,7 +7,6 @@ extension CommandTable {
           "key-file", "FILE", "a key file that opens it, made where it does not exist", kind: .file),
         .flag("no-recovery", "make no recovery code"),
         .option("kdf-memory", "SIZE", "memory that a guess at the passphrase costs: 64M, 256M, 1G"),
-        .flag("network-fs", "allow a network file system, for one process at a time"),
       ],
       about: [
         """

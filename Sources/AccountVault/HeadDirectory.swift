@@ -27,4 +27,13 @@ enum HeadDirectory {
     guard let directory = directory ?? standard else { return nil }
     return Anchor(path: "\(directory)/\(name)", vault: store.vault)
   }
+
+  /// The newest head of a vault that is still locked, signed by the key that it names itself.
+  static func head(of state: StateRecord, in directory: String?) throws(VaultError) -> AnchoredHead? {
+    guard let directory = directory ?? standard else { return nil }
+    let vault = state.vault.base32
+    let name =
+      state.branch == state.vault ? "\(vault).head" : "\(vault)-\(state.branch.base32).head"
+    return try Anchor(path: "\(directory)/\(name)", vault: state.vault).readUnauthenticated()
+  }
 }

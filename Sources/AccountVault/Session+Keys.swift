@@ -33,6 +33,10 @@ public struct RotatedKey: ~Copyable, Sendable {
   /// Shown once; in the place of the one that was removed.
   public let recoveryCode: Secret?
   public let removed: [KeyInfo]
+  /// Which vault key this is: one more each time.
+  public let epoch: UInt64
+  /// How many rows and entries were sealed anew.
+  public let rows: UInt64
 }
 
 extension Session {
@@ -169,7 +173,9 @@ extension Session {
       !left.contains { $0.number == old.number && $0.kind == old.kind }
     }
     return RotatedKey(
-      recoveryCode: makesRecovery ? Session.code(of: recovery) : nil, removed: removed)
+      recoveryCode: makesRecovery ? Session.code(of: recovery) : nil, removed: removed,
+      epoch: store.state.keyEpoch,
+      rows: store.state.tables.reduce(store.state.ledgerSize) { $0 + $1.rows })
   }
 
   static func code(of secret: borrowing SecretBytes) -> Secret {

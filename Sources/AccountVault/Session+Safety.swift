@@ -1,5 +1,6 @@
 import Accounts
 import Encoding
+import FileSystem
 import Ledger
 import Sodium
 import Store
@@ -10,11 +11,37 @@ extension Session {
   /// The copy is sealed as the vault is and opens with the same keys.
   ///
   /// - Throws: ``VaultError``: `exists`, `io`; nothing is left behind then.
-  public func backUp(to path: String) throws(VaultError) {
+  @discardableResult
+  public func backUp(to path: String) throws(VaultError) -> Backup {
+    var entries: UInt64 = 0
+    var root = ""
     try store.backUp(to: path) { (copy) throws(VaultError) in
       let session = try Session(copy, options: Vault.UnlockOptions.looking)
       try session.verifyLedger(progress: { _ in })
+      entries = copy.state.ledgerSize
+      root = Base64.encode(copy.state.ledgerRoot.bytes)
     }
+    let facts = try? Files.inspect(path)
+    return Backup(bytes: facts?.size ?? 0, entries: entries, root: root)
+  }
+
+  /// What a backup holds.
+  public struct Backup: Sendable {
+    public let bytes: Int64
+    public let entries: UInt64
+    /// The ledger's root in the copy, in base64.
+    public let root: String
+  }
+
+  /// How many credentials came from a backup and may have been renewed since.
+  public func staleCredentialCount() throws(VaultError) -> Int {
+    var count = 0
+    try forEachAccount { (account) throws(VaultError) in
+      let standing = try standing(of: account)
+      count += standing.credentials.count { $0.state == .stale }
+      return true
+    }
+    return count
   }
 
   /// Accepts the file as it is, after its head was lost or a copy was put back on purpose.

@@ -72,7 +72,7 @@ extension Session {
   }
 
   /// A use that was allowed, its secret still sealed.
-  private struct AllowedUse {
+  struct AllowedUse {
     var account: Account
     var credential: Credential
     var row: Row
@@ -150,7 +150,7 @@ extension Session {
 
   // MARK: May it, can it
 
-  private func allowed(app id: String, on account: Account, permissions: [String])
+  func allowed(app id: String, on account: Account, permissions: [String])
     throws(VaultError) -> AllowedUse
   {
     let records = Records(store)
@@ -219,15 +219,18 @@ extension Session {
     let whose = client.map { " of client \(ProviderText.safe($0))" } ?? ""
     throw VaultError(
       .signIn, "account \(ProviderText.safe(account.label)) has no credential\(whose)",
-      hint: "vault add-account --type \(account.type) --username"
-        + " \(Shell.word(account.username)) --response FILE")
+      hint: signInHint(account))
   }
 
-  private func checkState(_ credential: Credential, of account: Account) throws(VaultError) {
+  /// How an account gets a new credential.
+  func signInHint(_ account: Account) -> String {
+    "vault add-account --type \(account.type) --username \(Shell.word(account.username))"
+      + (account.userID.map { " --user-id \(Shell.word($0))" } ?? "") + " --response FILE"
+  }
+
+  func checkState(_ credential: Credential, of account: Account) throws(VaultError) {
     let label = ProviderText.safe(account.label)
-    let again =
-      "vault add-account --type \(account.type) --username \(Shell.word(account.username))"
-      + " --response FILE"
+    let again = signInHint(account)
     switch credential.state(now: now, marginSeconds: 0) {
     case .valid, .expiring: return
     case .expired:

@@ -74,6 +74,9 @@ public struct Session: ~Copyable {
   /// The vault's id.
   public var vaultID: String { store.vault.base32 }
 
+  /// The id of the ledger's branch: a new one begins with a restore or an acceptance.
+  public var branchID: String { store.state.branch.base32 }
+
   /// The path of the file.
   public var path: String { store.path }
 

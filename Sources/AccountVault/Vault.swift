@@ -88,7 +88,7 @@ public final class Vault: Sendable {
     return try Session(store, options: options)
   }
 
-  private func takeFile() throws(VaultError) -> VaultFile {
+  func takeFile() throws(VaultError) -> VaultFile {
     if let file = file.withLock({ $0.take() }) { return file }
     return try VaultFile(opening: path, allowNetworkFileSystem: allowNetworkFileSystem)
   }

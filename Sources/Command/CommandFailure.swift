@@ -7,6 +7,8 @@ package struct CommandFailure: Error, Equatable, Sendable {
   package var status: ExitStatus
   package var message: String
   package var hint: String?
+  /// What fits, where several things do; listed below the message.
+  package var candidates: [String] = []
 
   package init(_ status: ExitStatus, _ message: String, hint: String? = nil) {
     self.status = status

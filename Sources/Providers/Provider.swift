@@ -139,6 +139,9 @@ public struct Provider: Sendable {
 }
 
 extension Provider {
+  /// `oauth1` or `oauth2`.
+  public var protocolName: String { `protocol`.rawValue }
+
   /// The definition with what it extends put in, as one line of JSON; reading it gives the same provider.
   public var definition: String { resolved.text }
 

@@ -7,6 +7,10 @@ extension CommandTable {
           "key-file", "FILE", "a key file that opens it, made where it does not exist", kind: .file),
         .flag("no-recovery", "make no recovery code"),
         .option("kdf-memory", "SIZE", "memory that a guess at the passphrase costs: 64M, 256M, 1G"),
+        .option(
+          "anchor", "RULE", "where the head outside the file is missing: adopt, required or none",
+          kind: .choice(["adopt", "required", "none"])),
+        .option("anchor-file", "FILE", "keep the head outside the vault in FILE", kind: .file),
       ],
       about: [
         """

@@ -81,6 +81,7 @@ package final class Terminal {
   package func error(_ failure: CommandFailure) {
     if failure.isSilent { return }
     message(label: "error: ", failure.message, color: "31")
+    for candidate in failure.candidates { aside("  \(EscapedText.of(candidate))\n") }
     if let hint = failure.hint { self.hint(hint) }
   }
 

@@ -1,0 +1,32 @@
+import AccountVault
+import Faults
+import FileSystem
+
+/// `vault doctor`
+enum DoctorCommand {
+  static func run(_ context: inout Context) throws(CommandFailure) -> ExitStatus {
+    let findings = Vault.examine(
+      try context.vaultPath(), options: try context.unlockOptions(looking: true),
+      allowNetworkFileSystem: context.arguments.has("network-fs"))
+    var listing = Listing(
+      context.terminal,
+      columns: [
+        Column("CHECK", "check"), Column("STATE", "state"), Column("DETAIL", "detail"),
+        Column("HINT", "hint"),
+      ])
+    var status = ExitStatus.ok
+    for finding in findings {
+      var object = JSONObject()
+      object.add("check", finding.check)
+      object.add("state", finding.state.rawValue)
+      object.add("detail", finding.detail)
+      object.add("hint", finding.hint)
+      try listing.add(object)
+      if finding.state == .error {
+        status = status.combined(with: finding.error.map { ExitStatus($0.code) } ?? .failed)
+      }
+    }
+    try listing.finish()
+    return status
+  }
+}

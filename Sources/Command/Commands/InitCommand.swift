@@ -1,0 +1,81 @@
+import AccountVault
+import Faults
+import Sodium
+
+/// `vault init`: makes the vault file, its passphrase, key file and recovery code.
+enum InitCommand {
+  static func run(_ context: inout Context) throws(CommandFailure) -> ExitStatus {
+    let path = try context.vaultPath()
+    // Before a key file is made or a passphrase is asked for.
+    try refuseExisting(path)
+    var secrets = try context.secrets.newSecrets(forVaultAt: path)
+    var options = Vault.CreationOptions()
+    options.makesRecoveryCode = !context.arguments.has("no-recovery")
+    options.allowsNetworkFileSystem = context.arguments.has("network-fs")
+    options.session = try context.unlockOptions()
+    if let memory = try context.size("kdf-memory") { options.cost.memoryBytes = memory }
+    if let rule = context.arguments.text("anchor") {
+      options.anchor = Vault.AnchorRule(rawValue: rule) ?? .adopt
+    }
+    options.anchorPath = context.arguments.text("anchor-file")
+    let keyFilePath = secrets.keyFilePath
+    let passphrase = secrets.passphrase.take().map { Secret($0) }
+    let keyFile = secrets.keyFile.take().map { Secret($0) }
+    let hasPassphrase = passphrase != nil
+    var held = Held(passphrase: passphrase, keyFile: keyFile)
+    let created = try vaultCall { () throws(VaultError) in
+      try Vault.create(
+        at: path, passphrase: held.passphrase.take(), keyFile: held.keyFile.take(),
+        options: options)
+    }
+    try vaultCall { () throws(VaultError) in try created.session.flush() }
+    try show(created, context)
+    if !hasPassphrase, let keyFilePath {
+      context.terminal.note("\(keyFilePath) opens the vault: keep a copy of it elsewhere")
+    } else {
+      context.terminal.note("for servers there is a key file: vault add-key --key-file FILE")
+    }
+    context.terminal.hint("vault add-account --type facebook --username NAME --response FILE")
+    return .ok
+  }
+
+  private struct Held: ~Copyable {
+    var passphrase: Secret?
+    var keyFile: Secret?
+  }
+
+  private static func refuseExisting(_ path: String) throws(CommandFailure) {
+    if Vault.exists(at: path) {
+      throw CommandFailure(
+        .exists, "\(path) exists already",
+        hint: "vault doctor --vault \(ShellText.quoted(path))")
+    }
+  }
+
+  private static func show(_ created: borrowing CreatedVault, _ context: Context)
+    throws(CommandFailure)
+  {
+    var object = JSONObject()
+    object.add("vault", created.session.vaultID)
+    object.add("path", created.session.path)
+    if context.terminal.printsJSON {
+      var line = SecretObject()
+      line.add(object)
+      if created.recoveryCode != nil {
+        line.add("recovery_code", secret: created.recoveryCode!.bytes)
+      } else {
+        var none = JSONObject()
+        none.add("recovery_code", String?.none)
+        line.add(none)
+      }
+      return try context.terminal.data(line.finish())
+    }
+    try context.terminal.show(
+      object, rows: [Column("vault", "vault"), Column("path", "path")])
+    guard created.recoveryCode != nil else { return }
+    try context.terminal.data("recovery code  ")
+    try context.terminal.data(created.recoveryCode!.bytes)
+    try context.terminal.data("\n")
+    context.terminal.note("the recovery code is shown this once: write it down and keep it apart")
+  }
+}

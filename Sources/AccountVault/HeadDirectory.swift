@@ -29,7 +29,8 @@ enum HeadDirectory {
   }
 
   /// The newest head of a vault that is still locked, signed by the key that it names itself.
-  static func head(of state: StateRecord, in directory: String?) throws(VaultError) -> AnchoredHead? {
+  static func head(of state: StateRecord, in directory: String?) throws(VaultError) -> AnchoredHead?
+  {
     guard let directory = directory ?? standard else { return nil }
     let vault = state.vault.base32
     let name =

@@ -84,7 +84,7 @@ extension Session {
         bearing: .username(type: account.type, username))
       guard others.allSatisfy({ $0 == account.id }) else {
         throw VaultError(
-          .exists, "there is a \(account.type):\(ProviderText.safe(username)) already",
+          .exists, "there is a \(account.type):\(ProviderText.name(username)) already",
           hint: "vault show-account \(others[0].text)")
       }
       try relabel(&account, to: username)

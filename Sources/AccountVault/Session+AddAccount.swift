@@ -60,8 +60,8 @@ extension Session {
     if let id = answeredID, let expected = new.userID, id != expected {
       throw VaultError(
         .wrongUser,
-        "the response belongs to user \(ProviderText.safe(id)), not \(ProviderText.safe(expected))",
-        hint: "vault add-account --type \(new.type) --user-id \(ProviderText.safe(id)) …")
+        "the response belongs to user \(ProviderText.name(id)), not \(ProviderText.name(expected))",
+        hint: "vault add-account --type \(new.type) --user-id \(ProviderText.name(id)) …")
     }
     let userID = new.userID ?? answeredID
     guard let username = new.username ?? answeredName else {
@@ -168,8 +168,8 @@ extension Session {
     if let named = new.clientID {
       guard clients.contains(where: { $0.clientID == named }) else {
         throw VaultError(
-          .notFound, "no client \(new.type):\(ProviderText.safe(named))",
-          hint: "vault add-client --type \(new.type) --client-id \(ProviderText.safe(named))")
+          .notFound, "no client \(new.type):\(ProviderText.name(named))",
+          hint: "vault add-client --type \(new.type) --client-id \(ProviderText.name(named))")
       }
       return named
     }
@@ -180,7 +180,7 @@ extension Session {
 extension VaultError {
   static func accountExists(_ account: Account) -> VaultError {
     VaultError(
-      .exists, "account \(ProviderText.safe(account.label)) is there already",
+      .exists, "account \(ProviderText.name(account.label)) is there already",
       hint: "vault show-account \(account.id.text)")
   }
 }

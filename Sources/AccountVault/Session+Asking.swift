@@ -139,7 +139,7 @@ extension Session {
       let account = try account(text)
       guard account.type == request.type else {
         throw VaultError(
-          .usage, "account \(ProviderText.safe(account.label)) is not of type \(request.type)",
+          .usage, "account \(ProviderText.name(account.label)) is not of type \(request.type)",
           hint: "vault accounts --type \(request.type)")
       }
       return account

@@ -34,8 +34,8 @@ extension Session {
       let reference = ClientReference(type: type, clientID: clientID)
       guard try records.client(reference) == nil else {
         throw VaultError(
-          .exists, "client \(ProviderText.safe(reference.description)) is there already",
-          hint: "vault remove-client \(ProviderText.safe(reference.description))")
+          .exists, "client \(ProviderText.name(reference.description)) is there already",
+          hint: "vault remove-client \(ProviderText.name(reference.description))")
       }
       let client = Client(
         type: type, clientID: clientID, name: name, redirect: redirect, createdAt: now,
@@ -61,7 +61,7 @@ extension Session {
       }
       for app in try records.apps() where app.clients.contains(reference) {
         throw VaultError(
-          .usage, "client \(ProviderText.safe(reference.description)) belongs to app \(app.id)",
+          .usage, "client \(ProviderText.name(reference.description)) belongs to app \(app.id)",
           hint: "vault remove-app \(app.id)")
       }
       try store.remove(.client, records.clientKey(reference))

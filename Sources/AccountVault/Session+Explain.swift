@@ -44,7 +44,7 @@ extension Session {
   private func checkAnyCredential(of standing: AccountStanding) throws(VaultError) {
     guard let first = standing.credentials.first else {
       throw VaultError(
-        .signIn, "account \(ProviderText.safe(standing.account.label)) has no credential",
+        .signIn, "account \(ProviderText.name(standing.account.label)) has no credential",
         hint: signInHint(standing.account))
     }
     for candidate in standing.credentials
@@ -68,7 +68,8 @@ extension Session {
         (credential.dataAccessUntil, "access to the person's data ends: they must come back"),
       ]
       for case (let time?, let what) in ends where next.1.map({ time < $0 }) ?? true {
-        let renewable = canRenew && (credential.hasRefreshToken || provider.renewal.method == .exchange)
+        let renewable =
+          canRenew && (credential.hasRefreshToken || provider.renewal.method == .exchange)
         next = (
           what == "the token expires" && !renewable
             ? "the token expires and nothing can renew it: a person must sign in" : what, time

@@ -1,3 +1,4 @@
+import FileSystem
 public import Time
 public import Faults
 import Accounts

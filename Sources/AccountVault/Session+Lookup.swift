@@ -64,7 +64,7 @@ extension Session {
 
   /// What a person typed, fit to be shown again.
   static func shown(_ text: String) -> String {
-    "\"\(ProviderText.safe(text, limit: 120))\""
+    "\"\(ProviderText.name(text, limit: 120))\""
   }
 
   /// A known app.
@@ -93,7 +93,7 @@ import Providers
 
 extension VaultError {
   static func ambiguousAccount(_ accounts: [Account], _ what: String) -> VaultError {
-    let shown = accounts.prefix(20).map { "\($0.id.text)  \(ProviderText.safe($0.label))" }
+    let shown = accounts.prefix(20).map { "\($0.id.text)  \(ProviderText.name($0.label))" }
     return VaultError(
       .ambiguous, what, hint: "name one: --account \(accounts.first?.id.text ?? "ID")",
       candidates: shown)

@@ -84,7 +84,7 @@ extension Provider {
   func refusal(of name: String) -> String {
     let ruling = AskRules(provider: self, app: "app", permissions: [name]).rule()
     if case .refused(let refusal) = ruling { return refusal.text }
-    return "\(id) has no permission \"\(ProviderText.safe(name, limit: 80))\""
+    return "\(id) has no permission \"\(ProviderText.name(name, limit: 80))\""
   }
 
   /// Whether the scopes that the provider gave cover a permission.
@@ -106,6 +106,6 @@ extension PermissionGroup {
 
 extension VaultError {
   static func noProvider(_ type: String) -> VaultError {
-    VaultError(.notFound, "no provider \(ProviderText.safe(type))", hint: "vault providers")
+    VaultError(.notFound, "no provider \(ProviderText.name(type))", hint: "vault providers")
   }
 }

@@ -19,6 +19,14 @@ public struct AccessToken: ~Copyable, Sendable {
   /// Nil where it is not known which client the token was issued to.
   public let clientID: String?
 
+  /// Whether it is an OAuth 1.0a token, which has a secret beside it.
+  public var hasTokenSecret: Bool { tokenSecret != nil }
+
+  /// Lends the token secret to `body`, where there is one.
+  public func withTokenSecret<E: Error>(_ body: (borrowing Secret) throws(E) -> Void) throws(E) {
+    if tokenSecret != nil { try body(tokenSecret!) }
+  }
+
   /// Lends the token's bytes to `body`.
   public func withBytes<R: ~Copyable, E: Error>(
     _ body: (RawSpan) throws(E) -> R
@@ -216,9 +224,9 @@ extension Session {
     if let wanted, !account.clients.contains(wanted), own == nil { client = nil }
     if client == nil, account.clients.count == 1 { client = account.clients[0] }
     if let client, let found = try records.credential(account.id, client: client) { return found }
-    let whose = client.map { " of client \(ProviderText.safe($0))" } ?? ""
+    let whose = client.map { " of client \(ProviderText.name($0))" } ?? ""
     throw VaultError(
-      .signIn, "account \(ProviderText.safe(account.label)) has no credential\(whose)",
+      .signIn, "account \(ProviderText.name(account.label)) has no credential\(whose)",
       hint: signInHint(account))
   }
 
@@ -229,7 +237,7 @@ extension Session {
   }
 
   func checkState(_ credential: Credential, of account: Account) throws(VaultError) {
-    let label = ProviderText.safe(account.label)
+    let label = ProviderText.name(account.label)
     let again = signInHint(account)
     switch credential.state(now: now, marginSeconds: 0) {
     case .valid, .expiring: return
@@ -266,7 +274,7 @@ extension Session {
     guard missing.isEmpty else {
       throw VaultError(
         .revoked,
-        "granted here, but the token of \(ProviderText.safe(account.label)) does not have"
+        "granted here, but the token of \(ProviderText.name(account.label)) does not have"
           + " \(missing.joined(separator: ", ")) at \(provider.name)",
         hint: "vault show-account \(account.id.text)", reason: .missingScope)
     }
@@ -279,7 +287,7 @@ extension VaultError {
     _ state: PermissionState, app: String, permissions: [String], account: Account
   ) -> VaultError {
     let names = permissions.isEmpty ? "anything" : permissions.joined(separator: ", ")
-    let label = ProviderText.safe(account.label)
+    let label = ProviderText.name(account.label)
     let perms = permissions.isEmpty ? "" : " --perms \(permissions.joined(separator: ","))"
     let grant =
       permissions.isEmpty

@@ -94,7 +94,8 @@ extension Vault {
 
   private static func files(of path: String) -> Finding {
     guard let facts = try? Files.inspect(path) else {
-      return Finding("file", .error, "\(path) is not there", hint: "vault init", error: .noVault(at: path))
+      return Finding(
+        "file", .error, "\(path) is not there", hint: "vault init", error: .noVault(at: path))
     }
     let log = (try? Files.inspect(path + "-wal")) ?? nil
     let mode = String(facts.mode & 0o7777, radix: 8)
@@ -115,10 +116,12 @@ extension Vault {
       case .network(let name):
         return Finding(
           "directory", .warning,
-          "\(directory) is on a network file system (\(name)), where locks and syncs cannot be trusted")
+          "\(directory) is on a network file system (\(name)), where locks and syncs cannot be trusted"
+        )
       }
     } catch {
-      return Finding("directory", .error, "\(error.path): \(error.operation)", hint: "chmod go-w \(error.path)")
+      return Finding(
+        "directory", .error, "\(error.path): \(error.operation)", hint: "chmod go-w \(error.path)")
     }
   }
 
@@ -134,7 +137,8 @@ extension Vault {
 
   private static func machine(_ options: UnlockOptions) -> [Finding] {
     var findings = [
-      Finding("libraries", .ok, "SQLite \(SQLiteLibrary.version), libsodium \(SodiumLibrary.version)")
+      Finding(
+        "libraries", .ok, "SQLite \(SQLiteLibrary.version), libsodium \(SodiumLibrary.version)")
     ]
     // The first secret locks the pool's memory, or finds that it cannot.
     _ = SecretBytes(count: 32)

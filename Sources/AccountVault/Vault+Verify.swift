@@ -41,12 +41,15 @@ extension Vault {
       }
       guard frontier.root == state.ledgerRoot else {
         throw .damagedEntry(
-          state.ledgerSize == 0 ? 0 : state.ledgerSize - 1, "the tree's root is not the ledger's head")
+          state.ledgerSize == 0 ? 0 : state.ledgerSize - 1,
+          "the tree's root is not the ledger's head")
       }
       checked.append("ledger's tree")
       var anchored = false
       if let head {
-        guard roots[head.ledgerSize] == head.ledgerRoot else { throw .headDoesNotFit(state, head.ledgerSize) }
+        guard roots[head.ledgerSize] == head.ledgerRoot else {
+          throw .headDoesNotFit(state, head.ledgerSize)
+        }
         anchored = true
         checked.append("head outside the file")
       }
@@ -107,6 +110,7 @@ extension VaultError {
           + " older copy was put back", hint: "vault verify with the key says more",
         reason: .rolledBack)
       : VaultError(
-        .damaged, "the ledger is not the one that was signed", hint: "vault verify", reason: .forked)
+        .damaged, "the ledger is not the one that was signed", hint: "vault verify", reason: .forked
+      )
   }
 }

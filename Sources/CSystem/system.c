@@ -3,6 +3,8 @@
 #endif
 #include "CSystem.h"
 
+#include <time.h>
+
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -42,4 +44,10 @@ int vault_default_signal(int number) {
   memset(&action, 0, sizeof action);
   action.sa_handler = SIG_DFL;
   return sigaction(number, &action, NULL);
+}
+
+void vault_sleep_milliseconds(int64_t milliseconds) {
+  struct timespec time = {.tv_sec = milliseconds / 1000,
+                          .tv_nsec = (milliseconds % 1000) * 1000000};
+  nanosleep(&time, NULL);
 }

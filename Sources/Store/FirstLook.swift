@@ -1,4 +1,4 @@
-import Faults
+package import Faults
 import FileSystem
 import Migrations
 
@@ -33,7 +33,7 @@ enum FirstLook {
 }
 
 extension VaultError {
-  static func noVault(at path: String) -> VaultError {
+  package static func noVault(at path: String) -> VaultError {
     VaultError(.notFound, "no vault at \(path)", hint: "vault init")
   }
 

@@ -16,7 +16,8 @@ enum AddAccountCommand {
     // The vault is looked at before anything is read, so that a wrong path is told at once.
     let vault = try context.openVault()
     var input = Optional(try credential(context))
-    if case .none? = input, new.username == nil { new.username = try context.need("username") }
+    let isBare = context.arguments.text("response") == nil
+    if isBare, new.username == nil { new.username = try context.need("username") }
     let standing = try context.use(vault, try context.key(for: vault)) {
       (session) throws(VaultError) in
       let account = try session.addAccount(new, credential: input.take() ?? .none)
@@ -101,7 +102,8 @@ enum RemoveAccountCommand {
     object.add("type", account.type)
     object.add("username", account.username)
     try context.terminal.show(
-      object, rows: [Column("removed", "id"), Column("type", "type"), Column("username", "username")])
+      object,
+      rows: [Column("removed", "id"), Column("type", "type"), Column("username", "username")])
     if !isScrubbed { context.warnOfLog() }
     context.terminal.note("the provider was not told: its tokens live on there until they expire")
     return .ok

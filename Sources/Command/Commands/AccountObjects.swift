@@ -14,11 +14,11 @@ enum AccountObjects {
     object.add("user_id", account.userID)
     object.add("description", account.description)
     object.add("created_at", account.createdAt)
-    object.add("credentials", standing.credentials.map(object))
+    object.add("credentials", standing.credentials.map { credential($0) })
     return object
   }
 
-  static func object(_ standing: Session.CredentialStanding) -> JSONObject {
+  static func credential(_ standing: Session.CredentialStanding) -> JSONObject {
     let credential = standing.credential
     var object = JSONObject()
     object.add("client_id", standing.clientID)
@@ -57,7 +57,7 @@ enum AccountObjects {
       Column("user id", "user_id"), Column("description", "description"),
       Column("created", "created_at"),
     ]
-    for (index, credential) in standing.credentials.map(object).enumerated() {
+    for (index, credential) in standing.credentials.map({ self.credential($0) }).enumerated() {
       rows.append(
         Column("credential") { _ in line(credential, expiry: standing.credentials[index]) })
     }

@@ -23,7 +23,8 @@ enum GrantCommands {
       try session.revoke(decision)
     }
     context.terminal.note(
-      "it counts from now on; a token that was handed out lives on at the provider until it expires")
+      "it counts from now on; a token that was handed out lives on at the provider until it expires"
+    )
     return status
   }
 
@@ -41,7 +42,8 @@ enum GrantCommands {
     try context.terminal.show(
       object(outcome, verb),
       rows: [
-        Column("app", "app"), Column("account") { _ in
+        Column("app", "app"),
+        Column("account") { _ in
           "\(outcome.account.label) (\(outcome.account.id.text))"
         },
         Column(verb, verb), Column("audience", "audience"), Column("until", "until"),
@@ -94,7 +96,8 @@ enum AccessCommand {
       let accounts = Dictionary(lines.map { ($0.account.id, $0.account) }) { first, _ in first }
       var failure = CommandFailure(
         .ambiguous, "\(accounts.count) accounts fit",
-        hint: "vault access --app \(app) --account ID --perms \(permissions.joined(separator: ","))")
+        hint: "vault access --app \(app) --account ID --perms \(permissions.joined(separator: ","))"
+      )
       failure.candidates = accounts.values.sorted { $0.id < $1.id }.map {
         "\($0.id.text)  \($0.label)"
       }

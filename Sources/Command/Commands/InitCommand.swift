@@ -19,10 +19,10 @@ enum InitCommand {
     }
     options.anchorPath = context.arguments.text("anchor-file")
     let keyFilePath = secrets.keyFilePath
-    let passphrase = secrets.passphrase.take().map { Secret($0) }
-    let keyFile = secrets.keyFile.take().map { Secret($0) }
-    let hasPassphrase = passphrase != nil
-    var held = Held(passphrase: passphrase, keyFile: keyFile)
+    var held = Held()
+    if let bytes = secrets.passphrase.take() { held.passphrase = Secret(bytes) }
+    if let bytes = secrets.keyFile.take() { held.keyFile = Secret(bytes) }
+    let hasPassphrase = held.passphrase != nil
     let created = try vaultCall { () throws(VaultError) in
       try Vault.create(
         at: path, passphrase: held.passphrase.take(), keyFile: held.keyFile.take(),
@@ -61,9 +61,9 @@ enum InitCommand {
     if context.terminal.printsJSON {
       var line = SecretObject()
       line.add(object)
-      if created.recoveryCode != nil {
-        line.add("recovery_code", secret: created.recoveryCode!.bytes)
-      } else {
+      switch created.recoveryCode {
+      case .some(let code): line.add("recovery_code", secret: code.bytes)
+      case .none:
         var none = JSONObject()
         none.add("recovery_code", String?.none)
         line.add(none)
@@ -72,10 +72,14 @@ enum InitCommand {
     }
     try context.terminal.show(
       object, rows: [Column("vault", "vault"), Column("path", "path")])
-    guard created.recoveryCode != nil else { return }
-    try context.terminal.data("recovery code  ")
-    try context.terminal.data(created.recoveryCode!.bytes)
-    try context.terminal.data("\n")
-    context.terminal.note("the recovery code is shown this once: write it down and keep it apart")
+    switch created.recoveryCode {
+    case .none: return
+    case .some(let code):
+      try context.terminal.data("recovery code  ")
+      try context.terminal.data(code.bytes)
+      try context.terminal.data("\n")
+      context.terminal.note(
+        "the recovery code is shown this once: write it down and keep it apart")
+    }
   }
 }

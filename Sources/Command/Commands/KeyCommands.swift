@@ -54,7 +54,8 @@ enum ChangePassphraseCommand {
     }
     if !isScrubbed { context.warnOfLog() }
     context.terminal.note(
-      "a backup made before still opens with the old passphrase: vault rotate-key makes it worthless")
+      "a backup made before still opens with the old passphrase: vault rotate-key makes it worthless"
+    )
     return .ok
   }
 }
@@ -64,7 +65,9 @@ enum AddKeyCommand {
   static func run(_ context: inout Context) throws(CommandFailure) -> ExitStatus {
     let vault = try context.openVault()
     let key = try context.key(for: vault)
-    guard let path = context.arguments.text("key-file") else { return try recovery(context, vault, key) }
+    guard let path = context.arguments.text("key-file") else {
+      return try recovery(context, vault, key)
+    }
     var file: Secret? = Secret(try KeyFile.readOrMake(path))
     let added = try context.use(vault, key) { (session) throws(VaultError) in
       try session.addKeyFile(file.take()!)
@@ -162,22 +165,24 @@ enum RotateKeyCommand {
     let rows = [
       Column("epoch", "epoch"), Column("sealed anew", "rows"), Column("removed") { _ in removed },
     ]
-    guard done.recoveryCode != nil else {
+    switch done.recoveryCode {
+    case .none:
       var object = object
       object.add("recovery_code", String?.none)
-      return try context.terminal.show(object, rows: rows)
+      try context.terminal.show(object, rows: rows)
+    case .some(let code):
+      if context.terminal.printsJSON {
+        var line = SecretObject()
+        line.add(object)
+        line.add("recovery_code", secret: code.bytes)
+        return try context.terminal.data(line.finish())
+      }
+      try context.terminal.show(object, rows: rows)
+      try context.terminal.data("recovery     ")
+      try context.terminal.data(code.bytes)
+      try context.terminal.data("\n")
+      context.terminal.note(
+        "the new recovery code is shown this once: write it down and keep it apart")
     }
-    if context.terminal.printsJSON {
-      var line = SecretObject()
-      line.add(object)
-      line.add("recovery_code", secret: done.recoveryCode!.bytes)
-      return try context.terminal.data(line.finish())
-    }
-    try context.terminal.show(object, rows: rows)
-    try context.terminal.data("recovery     ")
-    try context.terminal.data(done.recoveryCode!.bytes)
-    try context.terminal.data("\n")
-    context.terminal.note(
-      "the new recovery code is shown this once: write it down and keep it apart")
   }
 }

@@ -10,7 +10,8 @@ enum RequestAccessCommand {
     let request = AccessRequest(
       app: try context.need("app"), type: try context.need("type"),
       permissions: try context.list("perms") ?? [],
-      group: context.arguments.text("group").flatMap(Ask.Group.init), audience: try context.audience(),
+      group: context.arguments.text("group").flatMap(Ask.Group.init),
+      audience: try context.audience(),
       account: context.arguments.text("account"))
     let asker = asker(context.invocation)
     let outcome = try context.withSession { (session) throws(VaultError) in
@@ -23,7 +24,8 @@ enum RequestAccessCommand {
     try context.terminal.show(
       object(outcome),
       rows: [
-        Column("app", "app"), Column("account") { _ in
+        Column("app", "app"),
+        Column("account") { _ in
           outcome.account.map { "\($0.label) (\($0.id.text))" } ?? "-"
         }, Column("decision", "decision"), Column("granted", "granted"),
         Column("declined", "declined"),

@@ -32,7 +32,8 @@ enum RestoreCommand {
     let path = try context.need("to")
     // Before a secret is asked for.
     if !Vault.exists(at: backup) {
-      throw CommandFailure(.notFound, "no backup at \(backup)", hint: "ls -l \(ShellText.quoted(backup))")
+      throw CommandFailure(
+        .notFound, "no backup at \(backup)", hint: "ls -l \(ShellText.quoted(backup))")
     }
     if Vault.exists(at: path) {
       throw CommandFailure(.exists, "\(path) exists already", hint: "name another place with --to")

@@ -1,3 +1,4 @@
+import Accounts
 import AccountVault
 import Faults
 import Sodium
@@ -16,7 +17,7 @@ enum TokenCommand {
     guard context.terminal.printsJSON else {
       try context.terminal.data(token.secret.bytes)
       try context.terminal.data("\n")
-      if token.tokenSecret != nil {
+      if token.hasTokenSecret {
         context.terminal.note("an OAuth 1.0a token has a secret beside it: --json shows it")
       }
       return .ok
@@ -29,7 +30,7 @@ enum TokenCommand {
     var line = SecretObject()
     line.add("token", secret: token.secret.bytes)
     line.add(object)
-    if token.tokenSecret != nil { line.add("token_secret", secret: token.tokenSecret!.bytes) }
+    token.withTokenSecret { line.add("token_secret", secret: $0.bytes) }
     try context.terminal.data(line.finish())
     return .ok
   }
@@ -51,7 +52,8 @@ enum ExplainCommand {
     object.add("permissions", permissions)
     object.add("usable", explanation.refusal == nil)
     object.add("reason", explanation.refusal?.message)
-    object.add("credentials", explanation.standing.credentials.map(AccountObjects.object))
+    object.add(
+      "credentials", explanation.standing.credentials.map { AccountObjects.credential($0) })
     object.add("next", explanation.next)
     object.add("next_at", explanation.nextAt)
     try context.terminal.show(

@@ -1,10 +1,9 @@
-import FileSystem
 import Glibc
 
 /// How much memory this process may count on.
-enum MachineMemory {
+package enum MachineMemory {
   /// The machine's memory in bytes, or the container's limit where that is smaller.
-  static var bytes: UInt64 {
+  package static var bytes: UInt64 {
     let pages = UInt64(max(0, sysconf(Int32(_SC_PHYS_PAGES))))
     let machine = pages * UInt64(max(0, sysconf(Int32(_SC_PAGESIZE))))
     return min(machine, cgroupLimit ?? .max)

@@ -36,6 +36,14 @@ public enum Key: ~Copyable, Sendable {
   case passphrase(Secret)
   /// The 32 bytes of a key file.
   case keyFile(Secret)
+
+  /// The same once more, for what needs the secret after unlocking.
+  package borrowing func copy() -> Key {
+    switch self {
+    case .passphrase(let secret): .passphrase(Secret(secret.bytes.copy()))
+    case .keyFile(let secret): .keyFile(Secret(secret.bytes.copy()))
+    }
+  }
 }
 
 extension SecretBytes {

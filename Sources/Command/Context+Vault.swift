@@ -63,16 +63,7 @@ extension Context {
 
   /// The secret that unlocks a vault, from where the contract says, in its order.
   func key(for vault: Vault) throws(CommandFailure) -> Key {
-    Key(try secrets.unlockSecret(forVaultAt: vault.path))
-  }
-}
-
-extension Key {
-  init(_ secret: consuming UnlockSecret) {
-    switch consume secret {
-    case .passphrase(let bytes): self = .passphrase(Secret(bytes))
-    case .keyFile(let bytes): self = .keyFile(Secret(bytes))
-    }
+    try secrets.key(forVaultAt: vault.path)
   }
 }
 

@@ -21,7 +21,7 @@ enum HistoryCommand {
     try context.withSession(looking: true) { (session) throws(VaultError) in
       if let account { query.account = try session.historyAccount(account) }
       do throws(CommandFailure) {
-        try printer.print(session, query)
+        try printer.show(session, query)
         if follows { try follow(session, query, &printer) }
       } catch {
         failure = error
@@ -45,7 +45,7 @@ enum HistoryCommand {
       guard count > seen else { continue }
       query.from = seen
       seen = count
-      try printer.print(session, query)
+      try printer.show(session, query)
     }
   }
 
@@ -55,7 +55,7 @@ enum HistoryCommand {
 
     init(terminal: Terminal) { self.terminal = terminal }
 
-    mutating func print(_ session: borrowing Session, _ query: HistoryQuery)
+    mutating func show(_ session: borrowing Session, _ query: HistoryQuery)
       throws(CommandFailure)
     {
       var failure: CommandFailure?

@@ -136,10 +136,10 @@ enum RemoveKeyCommand {
 enum RotateKeyCommand {
   static func run(_ context: inout Context) throws(CommandFailure) -> ExitStatus {
     let vault = try context.openVault()
-    let secret = try context.secrets.unlockSecret(forVaultAt: vault.path)
-    var again: Key? = Key(secret.copy())
+    let key = try context.key(for: vault)
+    var again: Key? = key.copy()
     let terminal = context.terminal
-    let done = try context.use(vault, Key(secret)) { (session) throws(VaultError) in
+    let done = try context.use(vault, key) { (session) throws(VaultError) in
       try session.rotateKey(with: again.take()!, cost: .forThisMachine) { rows in
         terminal.progress("sealed \(rows)")
       }

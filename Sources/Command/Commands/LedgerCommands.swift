@@ -65,7 +65,7 @@ extension Context {
 
   /// The secret that unlocks the vault where one is at hand without asking, or can be asked for.
   func secretIfAny(for vault: Vault) throws(CommandFailure) -> Key? {
-    if let given = try secrets.givenSecret() { return Key(given) }
+    if let given = try secrets.givenKey() { return given }
     guard (try? Question(invocation)) != nil else { return nil }
     return try key(for: vault)
   }

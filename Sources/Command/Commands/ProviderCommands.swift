@@ -38,11 +38,11 @@ extension Context {
   /// The owner's own definitions, where there is a vault and its secret is at hand without asking.
   func ownProviders() throws(CommandFailure) -> [Provider] {
     guard Vault.exists(at: try vaultPath()) else { return [] }
-    guard let secret = try secrets.givenSecret() else {
+    guard let secret = try secrets.givenKey() else {
       terminal.note("the vault is locked: definitions of your own are not listed")
       return []
     }
-    return try use(try openVault(), Key(secret)) { (session) throws(VaultError) in
+    return try use(try openVault(), secret) { (session) throws(VaultError) in
       try session.ownProviders()
     }
   }

@@ -40,7 +40,7 @@ enum RestoreCommand {
     }
     let options = try context.unlockOptions()
     let allowsNetwork = context.arguments.has("network-fs")
-    var key: Key? = Key(try context.secrets.unlockSecret(forVaultAt: backup))
+    var key: Key? = try context.secrets.key(forVaultAt: backup)
     let (object, warnings) = try vaultCall { () throws(VaultError) in
       let session = try Vault.restore(
         backup, to: path, with: key.take()!, options: options,

@@ -79,7 +79,12 @@ let package = Package(
     suite("FileSystemTests", ["FileSystem", "TestSupport"]),
     suite("JSONTests", ["JSON", "SQLite", "Sodium", "TestSupport"]),
     suite("ProvidersTests", ["Providers", "Time", "Sodium"]),
-    suite("AccountVaultTests", ["AccountVault"]),
+    suite(
+      "AccountVaultTests",
+      [
+        "AccountVault", "Store", "Accounts", "Ledger", "Providers", "Encoding", "Faults", "Time",
+        "Sodium", "SQLite", "FileSystem", "TestSupport",
+      ]),
     .testTarget(
       name: "CommandTests",
       dependencies: ["Command", "vault", "AccountVault", "Sodium", "Time", "JSON"],

@@ -20,12 +20,10 @@ enum HeadDirectory {
     let policy = store.keyring.anchor
     if policy.kind == .none { return nil }
     let vault = store.vault.base32
-    let name =
-      store.state.branch == store.vault
-      ? "\(vault).head" : "\(vault)-\(store.state.branch.base32).head"
-    if let path = policy.path { return Anchor(path: path, vault: store.vault) }
+    let branch = store.state.branch == store.vault ? "" : "-\(store.state.branch.base32)"
+    if let path = policy.path { return Anchor(path: path + branch, vault: store.vault) }
     guard let directory = directory ?? standard else { return nil }
-    return Anchor(path: "\(directory)/\(name)", vault: store.vault)
+    return Anchor(path: "\(directory)/\(vault)\(branch).head", vault: store.vault)
   }
 
   /// The newest head of a vault that is still locked, signed by the key that it names itself.

@@ -58,6 +58,7 @@ extension Session {
     let answeredID = parsed?.userID
     let answeredName = parsed?.username
     if let id = answeredID, let expected = new.userID, id != expected {
+      try recordWrongUser(type: new.type, expected: expected, found: id)
       throw VaultError(
         .wrongUser,
         "the response belongs to user \(ProviderText.name(id)), not \(ProviderText.name(expected))",
@@ -80,6 +81,23 @@ extension Session {
       return try create(
         new, username: username, userID: userID, parsed.take(), client: client,
         provider: provider)
+    }
+  }
+
+  /// Writes that a sign-in for a known account came back as somebody else; the account is not touched.
+  private func recordWrongUser(type: String, expected: String, found: String) throws(VaultError) {
+    try Session.checkName(expected, "user id")
+    let known = try store.read { () throws(VaultError) in
+      try Records(store).accounts(bearing: .userID(type: type, expected)).first
+    }
+    guard let known else { return }
+    try store.write { () throws(VaultError) in
+      let account = try Records(store).account(known)
+      try record(
+        .failed, account: account, reason: "wrong user",
+        details: [
+          Entry.Detail("expected", expected), Entry.Detail("found", ProviderText.safe(found)),
+        ])
     }
   }
 
@@ -114,11 +132,17 @@ extension Session {
         return try records.account(id)
       }
     }
+    var fitting: [Account] = []
     for id in try records.accounts(bearing: .username(type: type, username)) {
       guard let account = try records.account(id) else { continue }
-      if account.userID == nil || userID == nil || account.userID == userID { return account }
+      if account.userID == nil || userID == nil { fitting.append(account) }
     }
-    return nil
+    guard fitting.count <= 1 else {
+      throw .ambiguousAccount(
+        fitting, "\(fitting.count) accounts are called \(ProviderText.safe(username))",
+        hint: "add --user-id ID")
+    }
+    return fitting.first
   }
 
   /// Puts a new credential in the place of the old one, for an account that is known.
@@ -142,12 +166,58 @@ extension Session {
     try records.put(account, day: today)
     if isProved { try relabel(&account, to: username) }
     let generation = (present?.generation ?? 0) + 1
+    // What the response does not say may be anything (RFC 6749, 5.1: as asked); what it says counts,
+    // even if it is empty.
+    let answer = ScopeAnswer(answered: parsed.scopes, before: present?.scopes)
     try put(parsed, of: account, client: client, generation: generation, provider: provider)
-    try record(
-      .signedIn, account: account,
-      details: (client.isEmpty ? [] : [Entry.Detail("client", client)])
-        + [Entry.Detail("generation", String(generation))])
+    var details = client.isEmpty ? [] : [Entry.Detail("client", client)]
+    details.append(Entry.Detail("generation", String(generation)))
+    if !answer.added.isEmpty {
+      details.append(Entry.Detail("scopes_added", answer.added.joined(separator: " ")))
+    }
+    try record(.signedIn, account: account, details: details)
+    if !answer.missing.isEmpty {
+      try narrow(account, client: client, lost: answer.missing, left: answer.scopes ?? [], provider)
+    }
     return account
+  }
+
+  /// Takes back what the provider no longer gives to a client, from every app that uses it, with an
+  /// entry each; one without an app where none does.
+  private func narrow(
+    _ account: Account, client: String, lost: [String], left: [String], _ provider: Provider
+  ) throws(VaultError) {
+    let records = Records(store)
+    var isRecorded = false
+    for app in try records.apps() {
+      guard let set = try records.grants(app: app.id, account: account.id),
+        try uses(client, app, on: account)
+      else { continue }
+      let names = set.granted(now: now).map(\.permission).filter {
+        provider.covers($0.name, by: lost) && !provider.covers($0.name, by: left)
+      }
+      guard !names.isEmpty else { continue }
+      let reason = "on the site"
+      let entry = try record(
+        .narrowed, actor: "provider", app: app.id, account: account,
+        permissions: names.map(\.name), reason: reason)
+      let decision = GrantDecision(by: .provider, at: now, entry: entry, reason: reason)
+      try records.put(set.revoking(names, decision), day: today)
+      isRecorded = true
+    }
+    if !isRecorded {
+      try record(.narrowed, actor: "provider", account: account, permissions: lost)
+    }
+  }
+
+  private func uses(_ client: String, _ app: App, on account: Account) throws(VaultError) -> Bool {
+    do throws(VaultError) {
+      return try credential(of: account, for: app).0.clientID == client
+    } catch {
+      // The client that the app has of its own was never signed in with.
+      if error.code == .signIn { return false }
+      throw error
+    }
   }
 
   private func put(

@@ -127,8 +127,19 @@ extension Session {
       }
       if open.isEmpty { continue }
       try put(ask, open: open, request, account, provider, asker)
+      // Who may not read is not asked whether it may write: a first grant has a basic permission.
+      if ask != asks.last, try !holdsAny(of: ask.permissions, request, account) { break }
     }
     return try outcome(wanted, request, account)
+  }
+
+  private func holdsAny(of names: [String], _ request: AccessRequest, _ account: Account)
+    throws(VaultError) -> Bool
+  {
+    try store.read { () throws(VaultError) in
+      let set = try Records(store).grants(app: request.app, account: account.id)
+      return names.contains { set?.state(of: $0, now: now) == .granted }
+    }
   }
 
   private func askedAccount(_ request: AccessRequest, _ asker: Asker) throws(VaultError)
@@ -144,23 +155,26 @@ extension Session {
       }
       return account
     }
+    var held: [Account] = []
+    var denied: [Account] = []
+    var count = 0
     try forEachAccount(type: request.type) { (account) throws(VaultError) in
-      accounts.append(account)
-      return accounts.count < 21
+      count += 1
+      let set = try Records(store).grants(app: request.app, account: account.id)
+      if set?.allows(request.permissions, now: now) ?? false { held.append(account) }
+      let isDenied = request.permissions.contains { set?.state(of: $0, now: now) == .denied }
+      if isDenied { denied.append(account) }
+      // No more than a person wants to read.
+      if !isDenied, accounts.count < 21 { accounts.append(account) }
+      return held.count < 21
     }
-    if accounts.count <= 1 { return accounts.first }
-    let held = try store.read { () throws(VaultError) in
-      var held: [Account] = []
-      for account in accounts {
-        let set = try Records(store).grants(app: request.app, account: account.id)
-        if set?.allows(request.permissions, now: now) ?? false { held.append(account) }
-      }
-      return held
-    }
+    // A no on every account is a no.
+    if accounts.isEmpty { return denied.first }
+    if count == 1 { return accounts[0] }
     if held.count == 1 { return held[0] }
     if let chosen = try asker.choose(held.isEmpty ? accounts : held) { return chosen }
     throw .ambiguousAccount(
-      held.isEmpty ? accounts : held, "\(accounts.count) accounts are of type \(request.type)")
+      held.isEmpty ? accounts : held, "several accounts are of type \(request.type)")
   }
 
   /// The asks in their order, or the refusal with the command that would do.
@@ -325,7 +339,7 @@ extension Session {
       try Records(store).grants(app: request.app, account: account.id)
     }
     let granted = wanted.filter { (set?.state(of: $0, now: now) ?? .never) == .granted }
-    let declined = wanted.filter { !granted.contains($0) }
+    let declined = wanted.filter { set?.state(of: $0, now: now) == .denied }
     return AccessOutcome(
       app: request.app, type: request.type, account: account,
       decision: granted.isEmpty ? .denied : .granted, granted: granted, declined: declined)
@@ -369,12 +383,12 @@ extension Session {
       permissions: ask.permissions, reason: reason)
   }
 
-  /// Ends the asks that a decision has answered.
-  func closeAsks(app: String, account: Account, permissions: [String]) throws(VaultError) {
+  /// Ends the asks of which nothing is left to decide.
+  func closeAsks(answeredBy set: GrantSet, account: Account) throws(VaultError) {
     for ask in try Records(store).asks()
-    where ask.app == app && ask.type == account.type
+    where ask.app == set.app && ask.type == account.type
       && (ask.account == nil || ask.account == account.id)
-      && ask.permissions.allSatisfy(permissions.contains)
+      && ask.permissions.allSatisfy({ set.standing(of: $0) != nil })
     {
       try store.remove(.ask, ask.id)
     }

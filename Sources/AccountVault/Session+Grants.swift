@@ -96,10 +96,10 @@ extension Session {
         reason: decision.reason)
       let made = GrantDecision(by: .person, at: now, entry: entry, reason: decision.reason)
       let base = try records.grants(app: decision.app, account: account.id) ?? old
-      try records.put(
-        base.applying(event, permissions, audience: audience, until: decision.until, made),
-        day: today)
-      try closeAsks(app: decision.app, account: account, permissions: permissions.map(\.name))
+      let set = base.applying(
+        event, permissions, audience: audience, until: decision.until, made)
+      try records.put(set, day: today)
+      try closeAsks(answeredBy: set, account: account)
       return DecisionOutcome(
         app: decision.app, account: account, permissions: permissions.map(\.name),
         audience: audience, until: decision.until, entries: [entry], recordedApp: app == nil,

@@ -38,6 +38,9 @@ public struct RotatedKey: ~Copyable, Sendable {
   public let epoch: UInt64
   /// How many rows and entries were sealed anew.
   public let rows: UInt64
+  /// False where pages that the old key sealed may still lie in the file's free space or its log: the
+  /// disk was too full to write the file anew, or another process is using it.
+  public let isCompacted: Bool
 }
 
 extension Session {
@@ -158,9 +161,11 @@ extension Session {
     try store.read { () throws(VaultError) in try verifyLedger(progress: progress) }
     let checkedCost = try cost.checked()
     let day = today
+    var gone: [Int] = []
     try store.rotate(
       kind: kind, secret: secret, cost: checkedCost, day: day, progress: progress
     ) { (removed) throws(VaultError) in
+      gone = removed.map { Int($0.number) }
       if makesRecovery {
         _ = try store.addSlot(.recovery, secret: recovery, cost: checkedCost, day: day)
       }
@@ -168,15 +173,13 @@ extension Session {
         .keysChanged, reason: "new vault key",
         details: removed.map { Entry.Detail("removed", "\($0.number) \($0.kind.name)") })
     }
-    try store.compact()
-    let left = try keys()
-    let removed = before.filter { old in
-      !left.contains { $0.number == old.number && $0.kind == old.kind }
-    }
+    // The new key holds already: a disk too full for this must not cost the owner the code.
+    let isCompacted = (try? store.compact()) != nil
     return RotatedKey(
-      recoveryCode: makesRecovery ? Session.code(of: recovery) : nil, removed: removed,
-      epoch: store.state.keyEpoch,
-      rows: store.state.tables.reduce(store.state.ledgerSize) { $0 + $1.rows })
+      recoveryCode: makesRecovery ? Session.code(of: recovery) : nil,
+      removed: before.filter { gone.contains($0.number) }, epoch: store.state.keyEpoch,
+      rows: store.state.tables.reduce(store.state.ledgerSize) { $0 + $1.rows },
+      isCompacted: isCompacted)
   }
 
   static func code(of secret: borrowing SecretBytes) -> Secret {

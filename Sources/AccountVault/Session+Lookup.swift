@@ -92,10 +92,12 @@ extension Session {
 import Providers
 
 extension VaultError {
-  static func ambiguousAccount(_ accounts: [Account], _ what: String) -> VaultError {
+  static func ambiguousAccount(_ accounts: [Account], _ what: String, hint: String? = nil)
+    -> VaultError
+  {
     let shown = accounts.prefix(20).map { "\($0.id.text)  \(ProviderText.name($0.label))" }
     return VaultError(
-      .ambiguous, what, hint: "name one: --account \(accounts.first?.id.text ?? "ID")",
+      .ambiguous, what, hint: hint ?? "name one: --account \(accounts.first?.id.text ?? "ID")",
       candidates: shown)
   }
 }

@@ -10,18 +10,19 @@ extension Session {
   ///
   /// - Throws: ``VaultError`` with code `notFound`.
   public func provider(_ type: String) throws(VaultError) -> Provider {
-    if let known = providers.parsed[type] { return known }
-    let found = try ownOrBuiltIn(type)
-    providers.parsed[type] = found
-    return found
-  }
-
-  private func ownOrBuiltIn(_ type: String) throws(VaultError) -> Provider {
-    if let builtIn = Provider.builtIn(type) { return builtIn }
+    if let known = providers.builtIn[type] { return known }
+    if let builtIn = Provider.builtIn(type) {
+      providers.builtIn[type] = builtIn
+      return builtIn
+    }
     let text = try store.read { () throws(VaultError) in try Records(store).definition(type) }
     guard let text else { throw .noProvider(type) }
+    // The owner may have replaced it from another process, to take a host out for instance.
+    if let known = providers.own[type], known.text == text { return known.provider }
     do throws(DefinitionError) {
-      return try Provider.parse(text)
+      let parsed = try Provider.parse(text)
+      providers.own[type] = (text, parsed)
+      return parsed
     } catch {
       throw VaultError(
         .config, "provider \(type): \(error)", hint: "vault show-provider \(type)")
@@ -48,7 +49,6 @@ extension Session {
     }
     try store.write { () throws(VaultError) in
       try Records(store).put(definition: text, id: provider.id, day: today)
-      providers.parsed[provider.id] = nil
       try record(.providerAdded, details: [Entry.Detail("provider", provider.id)])
     }
     return provider
@@ -76,7 +76,8 @@ extension Session {
 
 /// Definitions that this session has read, so that each is parsed once.
 final class ProviderCache {
-  var parsed: [String: Provider] = [:]
+  var builtIn: [String: Provider] = [:]
+  var own: [String: (text: String, provider: Provider)] = [:]
 }
 
 extension Provider {

@@ -15,8 +15,10 @@ extension Session {
   public func backUp(to path: String) throws(VaultError) -> Backup {
     var entries: UInt64 = 0
     var root = ""
+    var looking = options
+    looking.isLooking = true
     try store.backUp(to: path) { (copy) throws(VaultError) in
-      let session = try Session(copy, options: Vault.UnlockOptions.looking)
+      let session = try Session(copy, options: looking)
       try session.verifyLedger(progress: { _ in })
       entries = copy.state.ledgerSize
       root = Base64.encode(copy.state.ledgerRoot.bytes)
@@ -102,14 +104,6 @@ extension Session {
   }
 }
 
-extension Vault.UnlockOptions {
-  static var looking: Vault.UnlockOptions {
-    var options = Vault.UnlockOptions()
-    options.isLooking = true
-    return options
-  }
-}
-
 extension Vault {
   /// Makes a vault of a backup, at a path where nothing is, and unlocks it.
   ///
@@ -136,6 +130,8 @@ extension Vault {
       let session = try Session(copy, options: quiet)
       try copy.read { () throws(VaultError) in try session.verifyLedger(progress: { _ in }) }
       try session.beginBranch(.restored, reason: "restored from a backup")
+      // The head of the new branch comes before the file gets its name: either both or neither.
+      _ = try Session(copy, options: options, isNew: true)
     }
     return try Session(store, options: options, isNew: true)
   }

@@ -52,6 +52,11 @@ extension Session {
   public func token(
     app: String, account: String? = nil, permissions: [String] = [], strictly: Bool = false
   ) throws(VaultError) -> AccessToken {
+    guard !options.isLooking else {
+      throw VaultError(
+        .usage, "this session was opened to look only, and hands out nothing",
+        hint: "unlock the vault without looking")
+    }
     if uses.hasOpen, !strictly {
       let found = try? store.read { () throws(VaultError) in
         let account = try usedAccount(app: app, account: account, permissions: permissions)
@@ -60,6 +65,7 @@ extension Session {
       if let found, uses.count(found.kind, now: now) { return try open(found) }
     }
     try closeUseWindows(all: false)
+    var refusal: (kind: UseWindows.Kind, label: String)?
     let outcome = try store.write { () throws(VaultError) -> Result<AllowedUse, VaultError> in
       let account = try usedAccount(app: app, account: account, permissions: permissions)
       do throws(VaultError) {
@@ -69,10 +75,13 @@ extension Session {
           details: details(of: use, strictly: strictly))
         return .success(use)
       } catch {
-        try refuse(error, app: app, account: account, permissions: permissions)
+        guard error.isRefusal else { throw error }
+        refusal = try refuse(error, app: app, account: account, permissions: permissions)
         return .failure(error)
       }
     }
+    // Only now is it in the ledger.
+    if let refusal { uses.begin(refusal.kind, label: refusal.label, now: now) }
     let use = try outcome.get()
     try store.publishHead()
     if !strictly { uses.begin(use.kind, label: use.account.label, now: now) }
@@ -109,17 +118,19 @@ extension Session {
   }
 
   /// Writes a refusal; of one kind only the first in a minute, the rest as a count.
+  ///
+  /// - Returns: The kind, where it was written.
   private func refuse(
     _ error: VaultError, app: String, account: Account, permissions: [String]
-  ) throws(VaultError) {
+  ) throws(VaultError) -> (kind: UseWindows.Kind, label: String)? {
     let kind = UseWindows.Kind(
       event: .useRefused, app: app, account: account.id.key, client: "", generation: 0, grants: [],
       permissions: permissions, reason: error.code.rawValue)
-    if uses.count(kind, now: now) { return }
+    if uses.count(kind, now: now) { return nil }
     try record(
       .useRefused, app: app, account: account, permissions: permissions,
       reason: error.code.rawValue)
-    uses.begin(kind, label: account.label, now: now)
+    return (kind, account.label)
   }
 
   // MARK: Which account
@@ -243,7 +254,8 @@ extension Session {
     case .valid, .expiring: return
     case .expired:
       let provider = try provider(account.type)
-      if provider.renewal.method == .refreshToken, credential.hasRefreshToken {
+      let isRefreshable = credential.refreshExpiresAt.map { now < $0 } ?? true
+      if provider.renewal.method == .refreshToken, credential.hasRefreshToken, isRefreshable {
         throw VaultError(
           .tryAgain, "the token of \(label) expired; it can be renewed",
           hint: again, reason: .expired)
@@ -253,7 +265,7 @@ extension Session {
         reason: .expired)
     case .stale:
       // The access token is as good as it was when the backup was made; the refresh token is not.
-      if case .at(let end) = credential.expiry, now < end { return }
+      guard case .at(let end) = credential.expiry, now >= end else { return }
       throw VaultError(
         .signIn, "the credential of \(label) comes from a backup and its token has expired",
         hint: again)
@@ -282,6 +294,16 @@ extension Session {
 }
 
 extension VaultError {
+  /// Whether this is an answer to the app, and goes into the ledger. Neither a name that is not known,
+  /// nor damage, nor a full disk is one: the file stays as it was.
+  fileprivate var isRefusal: Bool {
+    switch code {
+    case .denied, .revoked, .neverAsked, .signIn: true
+    case .tryAgain: reason == .expired
+    default: false
+    }
+  }
+
   /// Why an app may not, with the command that lets it.
   static func standing(
     _ state: PermissionState, app: String, permissions: [String], account: Account

@@ -28,16 +28,19 @@ extension Session {
   public func verify(
     against checkpoint: String? = nil, progress: (UInt64) -> Void = { _ in }
   ) throws(VaultError) -> Verification {
-    try store.read { () throws(VaultError) in
+    // Before the snapshot: another process may commit and publish while this one checks, and that is
+    // no file put back.
+    let head = Result { () throws(VaultError) in
+      try store.watch?.anchor.read(publicKey: store.keyring.publicKey)
+    }
+    return try store.read { () throws(VaultError) in
       var checked = try store.verifyRows(progress: progress)
       try verifyLedger(progress: progress)
       checked += ["ledger"]
       try verifyGrants()
       checked += ["grants"]
       var anchored = false
-      if let watch = store.watch,
-        let head = try watch.anchor.read(publicKey: store.keyring.publicKey)
-      {
+      if let head = try head.get() {
         try store.hold(head)
         anchored = true
         checked.append("head outside the file")

@@ -52,6 +52,10 @@ final class UseWindows {
     open[kind] = Window(until: now + UseWindows.seconds, label: label)
   }
 
+  private func reopen(_ kind: Kind, _ window: Window) {
+    open[kind, default: window].count = window.count + (open[kind]?.count ?? 0)
+  }
+
   /// Takes out the windows that are over (or all) and answers those with a count.
   func close(all: Bool, now: Timestamp) -> [(Kind, Window)] {
     guard !open.isEmpty else { return [] }
@@ -65,13 +69,26 @@ final class UseWindows {
   }
 }
 
+extension UseWindows {
+  /// Takes counts back that could not be written.
+  func put(back windows: [(Kind, Window)]) {
+    for (kind, window) in windows { reopen(kind, window) }
+  }
+}
+
 extension Session {
   /// Writes the counts of windows that are over.
   func closeUseWindows(all: Bool) throws(VaultError) {
     let over = uses.close(all: all, now: now)
     guard !over.isEmpty else { return }
-    try store.write { () throws(VaultError) in
-      for (kind, window) in over { try record(count: window, of: kind) }
+    do throws(VaultError) {
+      try store.write { () throws(VaultError) in
+        for (kind, window) in over { try record(count: window, of: kind) }
+      }
+    } catch {
+      // A busy file or a full disk loses no count; it is written with the next.
+      uses.put(back: over)
+      throw error
     }
   }
 

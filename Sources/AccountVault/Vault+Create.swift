@@ -74,7 +74,10 @@ extension Vault {
     let store = try creation.make(at: path) { (store) throws(VaultError) in
       let entry = Entry(
         number: 0, time: now, event: .vaultCreated, actor: options.session.actor)
-      try LedgerRows(store).append(entry)
+      try store.write { () throws(VaultError) in try LedgerRows(store).append(entry) }
+      // Its head comes before the file gets its name, so that where there is no place for the head
+      // there is no vault either, whose recovery code nobody has seen.
+      _ = try Session(store, options: options.session, isNew: true)
     }
     let session = try Session(store, options: options.session, isNew: true)
     return CreatedVault(session: session, recoveryCode: code)
@@ -86,6 +89,9 @@ public struct CreatedVault: ~Copyable {
   public var session: Session
   /// Shown once; whoever has it opens the vault.
   public var recoveryCode: Secret?
+
+  /// The session alone; the recovery code is wiped.
+  public consuming func takeSession() -> Session { session }
 }
 
 extension AnchorPolicy.Kind {

@@ -126,7 +126,7 @@ package struct KeySlot: Equatable, Sendable {
       do throws(SodiumError) {
         // Before any memory is asked for: a hostile file may name four tebibytes.
         try hash.check(allowExpensive: allowExpensive)
-        return try hash.derive(secret)
+        return try hash.derive(secret, allowExpensive: allowExpensive)
       } catch {
         throw KeyCost.refusal(error, of: hash)
       }

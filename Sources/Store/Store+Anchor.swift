@@ -88,6 +88,9 @@ extension Store {
   ///
   /// - Parameter replacing: The owner accepted the file as it is.
   package func publishHead(replacing: Bool = false) throws(VaultError) {
+    // After a write that was rolled back the state's code is not known; a head without it would say
+    // that the file is forked.
+    if watch != nil, code == .zero { try read {} }
     guard var watch, replacing || watch.isBehind || watch.known?.counter != state.counter else {
       return
     }

@@ -23,23 +23,38 @@ extension Store {
   ) throws(VaultError) {
     precondition(!isWriting, "a rotation is a transaction of its own")
     var old = Keys?.none
+    var staying: Key16?
     do throws(VaultError) {
       try write { () throws(VaultError) in
         try verifyRows(progress: { _ in })
         let slots = try slots()
-        let kept = slots.first { $0.id == file.openedSlot && $0.kind == kind }
+        // A secret that opens nothing yet would be the only one that opens the new vault: a slip of
+        // the finger would lock its owner out for good.
+        var kept: KeySlot?
+        for slot in slots where slot.kind == kind {
+          let key = try slot.unwrap(
+            with: secret, vault: vault, allowExpensive: cost.allowExpensive)
+          if key != nil { kept = slot }
+        }
+        guard let kept else {
+          throw VaultError(
+            .wrongKey, "that passphrase or key does not open this vault: nothing was changed",
+            hint: "give the one that the vault was unlocked with")
+        }
         let new = Keys(vaultKey: .random(count: 32), epoch: keys.epoch + 1)
         let slot = try KeySlot.wrap(
           new.vaultKey, vault: vault, epoch: new.epoch, kind: kind,
-          number: kept?.number ?? 1, secret: secret, cost: cost, day: day)
+          number: kept.number, secret: secret, cost: cost, day: day)
         for slot in slots { try delete(slot) }
         try insert(slot)
         state.slots = KeySlot.digest(of: [slot])
         old = use(new)
         try reseal(progress: progress, old: &old)
         sealedKeyring = keyring.sealed(vault: vault, keys: keys)
-        try finish(slots.filter { $0.id != kept?.id })
+        try finish(slots.filter { $0.id != kept.id })
+        staying = slot.id
       }
+      file.openedSlot = staying
     } catch {
       // The transaction is gone, and with it everything that the new key had sealed.
       if let old = old.take() { _ = use(old) }

@@ -93,7 +93,12 @@ package final class Store {
   ///   ``VaultFile/busyMilliseconds``; `diskFull` and `io` where nothing could be committed.
   package func write<R: ~Copyable>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
     if isWriting { return try body() }
-    precondition(!isReading, "a write cannot begin inside a read")
+    // Whoever walks the accounts may try to change one on the way.
+    guard !isReading else {
+      throw VaultError(
+        .failed, "the vault cannot be changed while it is being walked through",
+        hint: "collect what is to be changed, then change it")
+    }
     let anchored = try watch?.anchor.bytes()
     try sql("writing the vault") { () throws(SQLiteError) in try statements.beginImmediate.run() }
     isWriting = true

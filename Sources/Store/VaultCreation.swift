@@ -40,6 +40,8 @@ package struct VaultCreation: ~Copyable {
   /// vault; a name that is taken is never written over.
   ///
   /// - Parameter first: Runs in the first write, for the entry that the vault was made.
+  /// - Parameter first: Runs on the unlocked draft: writes the entry that the vault was made, and its
+  ///   head.
   /// - Throws: ``VaultError``: `exists`, `io`, `usage` for a path that names no file.
   package consuming func make(
     at path: String, first: (Store) throws(VaultError) -> Void
@@ -54,7 +56,7 @@ package struct VaultCreation: ~Copyable {
       try fill(draft, vaultKey: vaultKey, onNetwork: place.isOnNetwork)
       try Draft.use(draft) { (file) throws(VaultError) in
         let store = try Store(file: file, keys: Keys(vaultKey: vaultKey.copy(), epoch: 1))
-        try store.write { () throws(VaultError) in try first(store) }
+        try first(store)
       }
       try files("making \(place.path)") { () throws(FileError) in
         try Files.publish(draft, as: place.path)

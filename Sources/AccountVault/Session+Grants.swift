@@ -73,6 +73,9 @@ extension Session {
   private func decide(_ decision: Decision, _ event: Event) throws(VaultError) -> DecisionOutcome {
     try Session.checkAppID(decision.app)
     if let reason = decision.reason { try Session.checkName(reason, "reason") }
+    guard event == .revoked || !decision.permissions.isEmpty else {
+      throw VaultError(.usage, "no permission is named", hint: "add --perms NAME,…")
+    }
     return try store.write { () throws(VaultError) in
       let records = Records(store)
       let app = try records.app(decision.app)
@@ -82,7 +85,7 @@ extension Session {
       let old =
         try records.grants(app: decision.app, account: account.id)
         ?? GrantSet(app: decision.app, account: account.id)
-      let permissions = try permissions(for: decision, old, provider, event)
+      let permissions = try permissions(for: decision, old, provider)
       let (audience, assumed) = try audience(of: decision, permissions, provider, event)
       if app == nil {
         try records.put(
@@ -162,12 +165,9 @@ extension Session {
   }
 
   private func permissions(
-    for decision: Decision, _ old: GrantSet, _ provider: Provider, _ event: Event
+    for decision: Decision, _ old: GrantSet, _ provider: Provider
   ) throws(VaultError) -> [Permission] {
     if decision.permissions.isEmpty {
-      guard event == .revoked else {
-        throw VaultError(.usage, "no permission is named", hint: "add --perms NAME,…")
-      }
       return old.standings.filter { $0.decision == .granted }.map(\.permission)
     }
     var permissions: [Permission] = []
@@ -269,21 +269,17 @@ extension Session {
       return true
     }
     sets.sort { ($0.0.label, $0.0.id) < ($1.0.label, $1.0.id) }
-    if sets.isEmpty, !permissions.isEmpty {
-      let accounts = try accounts(knowing: permissions)
-      return accounts.map { ($0, GrantSet(app: id, account: $0.id)) }
-    }
-    guard permissions.isEmpty else {
-      var fitting: [(Account, GrantSet)] = []
-      for (account, set) in sets {
-        let provider = try provider(account.type)
-        if permissions.allSatisfy({ provider.permission(named: $0) != nil }) {
-          fitting.append((account, set))
-        }
+    if permissions.isEmpty { return sets }
+    var fitting: [(Account, GrantSet)] = []
+    for (account, set) in sets {
+      let provider = try provider(account.type)
+      if permissions.allSatisfy({ provider.permission(named: $0) != nil }) {
+        fitting.append((account, set))
       }
-      return fitting
     }
-    return sets
+    if !fitting.isEmpty { return fitting }
+    let accounts = try accounts(knowing: permissions)
+    return accounts.map { ($0, GrantSet(app: id, account: $0.id)) }
   }
 }
 

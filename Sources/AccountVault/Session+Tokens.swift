@@ -24,7 +24,10 @@ public struct AccessToken: ~Copyable, Sendable {
 
   /// Lends the token secret to `body`, where there is one.
   public func withTokenSecret<E: Error>(_ body: (borrowing Secret) throws(E) -> Void) throws(E) {
-    if tokenSecret != nil { try body(tokenSecret!) }
+    switch tokenSecret {
+    case .some(let secret): try body(secret)
+    case .none: break
+    }
   }
 
   /// Lends the token's bytes to `body`.

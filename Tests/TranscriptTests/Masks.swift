@@ -25,7 +25,7 @@ struct Masks {
   private static let forms = [
     Form(name: "<time>", pattern: #"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"#),
     Form(name: "vapp_<key>", pattern: #"\bvapp_[a-z2-7]{32,}"#),
-    Form(name: "<recovery-code>", pattern: #"\b(?:[a-z2-7]{4,8}-){6,}[a-z2-7]{1,8}\b"#),
+    Form(name: "<recovery-code>", pattern: #"\bvrec_(?:[a-z2-7]{1,8}-){6,}[a-z2-7]{1,8}\b"#),
     Form(name: "<digest>", pattern: #"\b(?:[0-9a-f]{64}|[a-z2-7]{52})\b"#, isNumbered: true),
     Form(
       name: "<digest>", pattern: #"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{43}="#, isNumbered: true),

@@ -26,11 +26,7 @@ public struct AccessToken: ~Copyable, Sendable {
   public func withTokenSecret<E: Error>(_ body: (borrowing Secret) throws(E) -> Void) throws(E) {
     switch tokenSecret {
     case .some(let secret): try body(secret)
-<<<<<<< HEAD
     case .none: break
-=======
-    case nil: break
->>>>>>> a600289 (Show a real session in the README, held by a test)
     }
   }
 

@@ -32,12 +32,15 @@ public final class Vault: Sendable {
   ///
   /// - Parameter allowNetworkFileSystem: Opens it although locks and syncs cannot be trusted there;
   ///   with a rollback journal and locked for this process alone.
+  /// - Parameter endsSoon: The process does one thing and ends, like a command: the file's log is kept
+  ///   short, so that the next one opens it quickly.
   /// - Throws: ``VaultError``: `notFound`, `damaged` for foreign or damaged files, `newerFormat`,
   ///   `io`, `tryAgain`. The file is as it was.
   public static func open(
-    at path: String, allowNetworkFileSystem: Bool = false
+    at path: String, allowNetworkFileSystem: Bool = false, endsSoon: Bool = false
   ) throws(VaultError) -> Vault {
     let file = try VaultFile(opening: path, allowNetworkFileSystem: allowNetworkFileSystem)
+    if endsSoon { try file.keepLogShort() }
     return Vault(file, allowNetworkFileSystem: allowNetworkFileSystem)
   }
 

@@ -8,7 +8,7 @@ extension Context {
   func openVault() throws(CommandFailure) -> Vault {
     let path = try vaultPath()
     let vault = try vaultCall { () throws(VaultError) in
-      try Vault.open(at: path, allowNetworkFileSystem: arguments.has("network-fs"))
+      try Vault.open(at: path, allowNetworkFileSystem: arguments.has("network-fs"), endsSoon: true)
     }
     for warning in vault.warnings { terminal.warning(warning) }
     return vault

@@ -67,6 +67,16 @@ package final class VaultFile {
     try connection.execute("PRAGMA synchronous = FULL; PRAGMA secure_delete = ON")
   }
 
+  /// Keeps the log short: for a process that ends soon.
+  ///
+  /// Whoever opens a vault that nobody else has open reads the whole log first. A long-lived process
+  /// does so once and gains by a long log; a command would do so every time.
+  package func keepLogShort() throws(VaultError) {
+    try sql("opening \(path)") { () throws(SQLiteError) in
+      try connection.execute("PRAGMA wal_autocheckpoint = 64")
+    }
+  }
+
   /// The state and the slots as they stand, in one snapshot.
   static func readClear(_ connection: Connection) throws(VaultError) -> (StateRecord, [KeySlot]) {
     try sql("reading the vault") { () throws(SQLiteError) in try connection.execute("BEGIN") }

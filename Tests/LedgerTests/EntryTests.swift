@@ -92,6 +92,7 @@ import Time
       (18, "token_used"), (19, "use_refused"), (20, "renewal_started"), (21, "renewed"),
       (22, "rejected"), (23, "failed"), (24, "expired"), (25, "keys_changed"),
       (26, "anchor_reset"), (27, "restored"), (28, "imported"), (29, "verified"),
+      (30, "ask_interrupted"), (31, "provider_added"),
     ]
     #expect(Event.allCases.count == registry.count)
     for (code, name) in registry {

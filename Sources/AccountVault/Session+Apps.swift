@@ -107,7 +107,7 @@ extension Session {
       App.isID(id) ? try Records(store).app(id) : nil
     }
     var parsed: AppKey
-    do throws(AppKey.Fault) {
+    do throws(KeyText.Fault) {
       parsed = try AppKey(parsing: key.bytes)
     } catch {
       parsed = AppKey.random()

@@ -183,8 +183,7 @@ extension Session {
   }
 
   static func code(of secret: borrowing SecretBytes) -> Secret {
-    var text = Array(RecoveryCode.text(of: secret).utf8)
-    return Secret(wiping: &text)
+    Secret(RecoveryCode.text(of: secret))
   }
 
   static func checkKeyFile(_ key: borrowing Secret) throws(VaultError) {

@@ -3,44 +3,56 @@ package import Sodium
 
 /// The code that is shown once at `init`: 256 random bits as text that can be written down.
 ///
-/// `vrec_` and base32 in groups of five, with four check bytes, so that a slip of the pen is told
-/// from a wrong code. It needs no Argon2id: nobody guesses 256 bits.
+/// `vrec_` and 56 characters in groups of seven. It needs no Argon2id: nobody guesses 256 bits.
 package enum RecoveryCode {
-  private static let prefix = "vrec_"
+  private static let form = KeyText(prefix: "vrec_", checkLabel: "vault/recovery/check/1")
+  private static let prefixCount = 5
+  private static let group = 7
+  private static let hyphen = UInt8(ascii: "-")
 
   /// The text of 32 random bytes.
-  package static func text(of secret: borrowing SecretBytes) -> String {
-    let raw = secret.withBytes { bytes(of: $0) }
-    let code = Base32.encode(raw + check(of: raw))
-    var text = prefix
-    for (offset, character) in code.enumerated() {
-      if offset > 0, offset % 5 == 0 { text.append("-") }
-      text.append(character)
+  package static func text(of secret: borrowing SecretBytes) -> SecretBytes {
+    let plain = form.text(of: secret)
+    let letters = plain.count - prefixCount
+    var grouped = SecretBytes(count: plain.count + letters / group - 1)
+    plain.withBytes { plain in
+      grouped.withMutableBytes { grouped in
+        var place = 0
+        for index in 0..<plain.byteCount {
+          if index > prefixCount, (index - prefixCount) % group == 0 {
+            grouped.storeBytes(of: hyphen, toByteOffset: place, as: UInt8.self)
+            place += 1
+          }
+          grouped.storeBytes(of: plain.byte(index), toByteOffset: place, as: UInt8.self)
+          place += 1
+        }
+      }
     }
-    return text
+    return grouped
   }
 
   /// The 32 bytes of a typed code, or nil where it is not one; case, spaces and hyphens do not count.
   package static func parse(_ typed: borrowing SecretBytes) -> SecretBytes? {
-    var text = typed.withBytes { bytes(of: $0) }
-    defer {
-      // Ours alone, and wiped as far as an array can be.
-      for index in text.indices { text[index] = 0 }
+    guard typed.count >= form.textCount, typed.count <= 2 * form.textCount else { return nil }
+    var plain = SecretBytes(count: typed.count)
+    let count = typed.withBytes { typed in
+      plain.withMutableBytes { plain in
+        var count = 0
+        for index in 0..<typed.byteCount {
+          var byte = typed.byte(index)
+          if byte == hyphen || byte == UInt8(ascii: " ") { continue }
+          if (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) { byte |= 0x20 }
+          plain.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+          count += 1
+        }
+        return count
+      }
     }
-    let start = Array(prefix.utf8)
-    guard text.count >= start.count, text.count < 200,
-      Array(text[..<start.count]).map({ $0 | 0x20 }) == start.map({ $0 | 0x20 })
-    else { return nil }
-    let letters = text[start.count...].filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: " ") }
-    let lower = String(decoding: letters, as: UTF8.self).lowercased()
-    guard var raw = try? Base32.decode(lower), raw.count == 36 else { return nil }
-    let checkBytes = Array(raw[32...])
-    raw.removeLast(4)
-    guard check(of: raw) == checkBytes else { return nil }
-    return SecretBytes(wiping: &raw)
-  }
-
-  private static func check(of raw: [UInt8]) -> [UInt8] {
-    Array(BLAKE2b.digest32(raw).bytes.prefix(4))
+    plain.truncate(to: count)
+    do throws(KeyText.Fault) {
+      return try form.key(of: plain)
+    } catch {
+      return nil
+    }
   }
 }

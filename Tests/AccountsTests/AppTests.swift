@@ -78,7 +78,7 @@ import Time
     for place in 5..<text.count {
       var typed = text
       typed[place] = typed[place] == UInt8(ascii: "q") ? UInt8(ascii: "r") : UInt8(ascii: "q")
-      #expect(throws: AppKey.Fault.mistyped) {
+      #expect(throws: KeyText.Fault.mistyped) {
         _ = try AppKey(parsing: `An app key`.secret(String(decoding: typed, as: UTF8.self)))
       }
     }
@@ -92,7 +92,7 @@ import Time
       text.replacing("vapp_a", with: "vapp_A"), text.replacing("vapp_a", with: "vapp_1"),
     ]
     for other in others {
-      #expect(throws: AppKey.Fault.notAKey) {
+      #expect(throws: KeyText.Fault.notAKey) {
         _ = try AppKey(parsing: `An app key`.secret(other))
       }
     }

@@ -91,6 +91,8 @@ let package = Package(
       exclude: ["Snapshots"], swiftSettings: tests),
     // The command as it is run, compared whole
     suite("TranscriptTests", ["vault"]),
+    // Another program, written by Documentation/Format.md, reads what the library wrote
+    suite("FormatTests", ["AccountVault", "TestSupport"]),
     // What Scripts/check finds
     suite("ScriptTests", []),
   ],

@@ -75,6 +75,7 @@ struct Records {
     guard let row = try store.row(.label, key(label)) else { return [] }
     return try decoded(row, .label) { (bytes) throws(EncodingError) in
       var from = Reader(bytes)
+      guard try from.u8() == 1 else { throw .notCanonical("version") }
       var ids: [AccountID] = []
       for _ in 0..<(try from.u32()) { ids.append(AccountID(Key16(try from.raw(16)))) }
       try from.end()
@@ -97,6 +98,7 @@ struct Records {
   private func write(_ ids: [AccountID], of label: Label, day: Int64) throws(VaultError) {
     if ids.isEmpty { return try store.remove(.label, key(label)) }
     var out = Writer()
+    out.u8(1)
     out.u32(UInt32(ids.count))
     for id in ids { out.raw(id.key.bytes) }
     try store.put(.label, key(label), overview: out.bytes, day: day)

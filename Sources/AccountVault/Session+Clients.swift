@@ -27,7 +27,10 @@ extension Session {
     if let secret = consume secret {
       guard secret.count > 0 else { throw VaultError(.usage, "the client secret is empty") }
       hasSecret = true
-      change = .replace(secret.bytes)
+      // Padded, so that its length does not name the provider.
+      var bytes = secret.bytes
+      bytes.pad(block: 256)
+      change = .replace(bytes)
     }
     return try store.write { () throws(VaultError) in
       let records = Records(store)

@@ -36,6 +36,7 @@ let package = Package(
     // 0: C libraries
     .systemLibrary(name: "CSodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
     .target(name: "CSystem"),
     // 1: values that everything shares
     part("Encoding"),
@@ -47,6 +48,7 @@ let package = Package(
     part("FileSystem", ["CSystem"]),
     // 3: what is made of those
     part("JSON", ["Sodium", "SQLite"]),
+    part("Crypto", ["CCrypto", "Sodium"]),
     .target(
       name: "Migrations", path: "Migrations", exclude: ["CHECKSUMS"],
       resources: [.embedInCode("m0001_vault.sql")], swiftSettings: strict),
@@ -72,6 +74,7 @@ let package = Package(
     suite("EncodingTests", ["Encoding"]),
     suite("TimeTests", ["Time"]),
     suite("SodiumTests", ["Sodium", "Encoding"]),
+    suite("CryptoTests", ["Crypto", "Encoding", "Sodium", "TestSupport"]),
     suite("LedgerTests", ["Ledger", "Encoding", "Time", "Sodium"]),
     suite("AccountsTests", ["Accounts", "Encoding", "Time", "Sodium"]),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: tests),

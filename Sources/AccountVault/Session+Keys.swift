@@ -32,7 +32,7 @@ public struct RecoveryKey: ~Copyable, Sendable {
 /// What a new vault key left of the ways of unlocking.
 public struct RotatedKey: ~Copyable, Sendable {
   /// Shown once; in the place of the one that was removed.
-  public let recoveryCode: Secret?
+  public var recoveryCode: Secret?
   public let removed: [KeyInfo]
   /// Which vault key this is: one more each time.
   public let epoch: UInt64

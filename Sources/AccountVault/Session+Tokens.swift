@@ -60,12 +60,10 @@ extension Session {
         .usage, "this session was opened to look only, and hands out nothing",
         hint: "unlock the vault without looking")
     }
-    if uses.hasOpen, !strictly {
-      let found = try? store.read { () throws(VaultError) in
-        let account = try usedAccount(app: app, account: account, permissions: permissions)
-        return try allowed(app: app, on: account, permissions: permissions)
-      }
-      if let found, uses.count(found.kind, now: now) { return try open(found) }
+    if uses.hasOpen, !strictly,
+      let known = counted(app: app, account: account, permissions: permissions)
+    {
+      return try open(try known.get())
     }
     try closeUseWindows(all: false)
     var refusal: (kind: UseWindows.Kind, label: String)?
@@ -89,6 +87,23 @@ extension Session {
     try store.publishHead()
     if !strictly { uses.begin(use.kind, label: use.account.label, now: now) }
     return try open(use)
+  }
+
+  /// A use, or a refusal, whose like is in the ledger and that was counted; nil where something must be
+  /// written first. So a flood of either writes nothing.
+  private func counted(app: String, account text: String?, permissions: [String])
+    -> Result<AllowedUse, VaultError>?
+  {
+    try? store.read { () throws(VaultError) -> Result<AllowedUse, VaultError>? in
+      let account = try usedAccount(app: app, account: text, permissions: permissions)
+      do throws(VaultError) {
+        let use = try allowed(app: app, on: account, permissions: permissions)
+        return uses.count(use.kind, now: now) ? .success(use) : nil
+      } catch {
+        let kind = kind(of: error, app: app, account: account, permissions: permissions)
+        return error.isRefusal && uses.count(kind, now: now) ? .failure(error) : nil
+      }
+    }
   }
 
   /// A use that was allowed, its secret still sealed.
@@ -126,14 +141,20 @@ extension Session {
   private func refuse(
     _ error: VaultError, app: String, account: Account, permissions: [String]
   ) throws(VaultError) -> (kind: UseWindows.Kind, label: String)? {
-    let kind = UseWindows.Kind(
-      event: .useRefused, app: app, account: account.id.key, client: "", generation: 0, grants: [],
-      permissions: permissions, reason: error.code.rawValue)
+    let kind = kind(of: error, app: app, account: account, permissions: permissions)
     if uses.count(kind, now: now) { return nil }
     try record(
       .useRefused, app: app, account: account, permissions: permissions,
       reason: error.code.rawValue)
     return (kind, account.label)
+  }
+
+  private func kind(
+    of error: VaultError, app: String, account: Account, permissions: [String]
+  ) -> UseWindows.Kind {
+    UseWindows.Kind(
+      event: .useRefused, app: app, account: account.id.key, client: "", generation: 0, grants: [],
+      permissions: permissions, reason: error.code.rawValue)
   }
 
   // MARK: Which account

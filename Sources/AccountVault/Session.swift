@@ -90,6 +90,13 @@ public struct Session: ~Copyable {
 
   var today: Int64 { now.seconds / 86_400 }
 
+  /// Runs `body` as one transaction: all that it does is committed, or nothing.
+  package func inOneTransaction<R: ~Copyable>(_ body: () throws(VaultError) -> R)
+    throws(VaultError) -> R
+  {
+    try store.write(body)
+  }
+
   // MARK: The ledger
 
   /// Writes an entry in the open transaction.

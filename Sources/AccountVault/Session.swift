@@ -32,7 +32,7 @@ public struct Session: ~Copyable {
     }
     if let anchor = HeadDirectory.anchor(for: store, in: options.headDirectory) {
       var watch = AnchorWatch(anchor)
-      watch.isEnforced = !options.isLooking
+      watch.isEnforced = !options.isLooking && !isNew
       store.watch = watch
     } else if store.keyring.anchor.kind == .required {
       throw VaultError(
@@ -45,6 +45,7 @@ public struct Session: ~Copyable {
     }
     if isNew {
       try store.publishHead()
+      store.watch?.isEnforced = !options.isLooking
       return
     }
     guard !options.isLooking, store.watch?.isMissing == true else { return }

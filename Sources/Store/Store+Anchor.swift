@@ -12,8 +12,11 @@ package struct AnchorWatch {
   package internal(set) var isMissing = false
   /// The head names an older state than the file: to be brought up.
   package internal(set) var isBehind = false
+  /// The last comparison refused. Until one is passed nothing is published: a file that was put back
+  /// or that forked must not take the place of the head that tells.
+  var isRefused = false
   /// The bytes that were checked last, and the counter that they name.
-  var knownBytes: [UInt8] = []
+  var knownBytes: [UInt8]?
   var known: AnchoredHead?
 
   package init(_ anchor: Anchor) { self.anchor = anchor }
@@ -28,6 +31,7 @@ extension Store {
   /// - Throws: ``VaultError`` with reason `rolledBack`, `forked`, `anchorMissing` or `damagedAnchor`.
   func compareAnchor(_ content: [UInt8]?) throws(VaultError) {
     guard var watch else { return }
+    watch.isRefused = true
     defer { self.watch = watch }
     guard let content else {
       watch.isMissing = true
@@ -38,6 +42,7 @@ extension Store {
           "the vault's head at \(watch.anchor.path) is missing, and this vault requires it",
           hint: "put it back; if it was lost: vault reset-anchor", reason: .anchorMissing)
       }
+      watch.isRefused = false
       return
     }
     watch.isMissing = false
@@ -50,9 +55,11 @@ extension Store {
         return
       }
     }
-    guard let head = watch.known else { return }
-    watch.isBehind = head.counter < state.counter
-    if watch.isEnforced { try hold(head) }
+    if let head = watch.known {
+      watch.isBehind = head.counter < state.counter
+      if watch.isEnforced { try hold(head) }
+    }
+    watch.isRefused = false
   }
 
   /// Holds a head against the state in this snapshot.
@@ -91,14 +98,14 @@ extension Store {
     // After a write that was rolled back the state's code is not known; a head without it would say
     // that the file is forked.
     if watch != nil, code == .zero { try read {} }
-    guard var watch, replacing || watch.isBehind || watch.known?.counter != state.counter else {
-      return
-    }
+    guard var watch, replacing || !watch.isRefused,
+      replacing || watch.isBehind || watch.known?.counter != state.counter
+    else { return }
     precondition(!isWriting, "only a committed head is published")
     let head = self.head
     try watch.anchor.write(head, signedBy: keyring.signing, replacing: replacing)
     watch.known = nil
-    watch.knownBytes = []
+    watch.knownBytes = nil
     watch.isBehind = false
     watch.isMissing = false
     self.watch = watch

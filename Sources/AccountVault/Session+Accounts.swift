@@ -44,6 +44,7 @@ extension Session {
   ///
   /// Memory does not grow with their number. The order says nothing: ids are random.
   ///
+  /// - Parameter type: Only those of this type; of a provider with many servers on any of them.
   /// - Parameter app: Only those on which this app holds a live grant.
   /// - Parameter body: Answers whether to go on.
   public func forEachAccount(
@@ -53,7 +54,7 @@ extension Session {
     try store.read { () throws(VaultError) in
       if let app { _ = try findApp(app) }
       try Records(store).forEachAccount { (account) throws(VaultError) in
-        if let type, account.type != type { return true }
+        if let type, !Provider.isType(account.type, of: type) { return true }
         if let app {
           let grants = try Records(store).grants(app: app, account: account.id)
           if grants?.granted(now: now).isEmpty ?? true { return true }

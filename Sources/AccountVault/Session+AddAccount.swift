@@ -53,6 +53,7 @@ extension Session {
   public func addAccount(
     _ new: NewAccount, credential input: consuming CredentialInput
   ) throws(VaultError) -> Account {
+    let new = try located(new)
     let provider = try provider(new.type)
     var parsed = try Session.parse(consume input, provider: provider, now: now)
     let answeredID = parsed?.userID

@@ -117,6 +117,8 @@ extension Session {
         app: request.app, type: request.type, account: nil, decision: .noAccount, granted: [],
         declined: [])
     }
+    var request = request
+    request.type = account.type
     let asks = try asks(of: request, on: account, provider)
     let wanted = asks.flatMap(\.permissions)
     try throwDecided(wanted, request, account)
@@ -148,7 +150,7 @@ extension Session {
     var accounts: [Account] = []
     if let text = request.account {
       let account = try account(text)
-      guard account.type == request.type else {
+      guard Provider.isType(account.type, of: request.type) else {
         throw VaultError(
           .usage, "account \(ProviderText.name(account.label)) is not of type \(request.type)",
           hint: "vault accounts --type \(request.type)")

@@ -19,7 +19,8 @@ extension Session {
     type: String, clientID: String, secret: consuming Secret? = nil, name: String? = nil,
     redirect: String? = nil
   ) throws(VaultError) -> Client {
-    _ = try provider(type)
+    _ = try completeProvider(
+      type, command: "vault add-client --type TYPE --client-id \(ProviderText.name(clientID))")
     try Session.checkName(clientID, "client id")
     if let name { try Session.checkName(name, "name") }
     var change = Optional(SecretChange.remove)

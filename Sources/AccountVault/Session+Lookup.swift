@@ -33,6 +33,12 @@ extension Session {
       case .typed(let type, let name):
         ids += try records.accounts(bearing: .username(type: type, name))
         ids += try records.accounts(bearing: .userID(type: type, name))
+        // A handle with its server: the server is part of the type.
+        if let mark = name.lastIndex(of: "@"), !type.contains("@") {
+          let server = name[name.index(after: mark)...].lowercased()
+          ids += try records.accounts(
+            bearing: .username(type: "\(type)@\(server)", String(name[..<mark])))
+        }
       case .bare(let name): ids += try records.accounts(bearing: .name(name))
       }
     }

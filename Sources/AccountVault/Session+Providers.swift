@@ -11,22 +11,25 @@ extension Session {
   /// - Throws: ``VaultError`` with code `notFound`.
   public func provider(_ type: String) throws(VaultError) -> Provider {
     if let known = providers.builtIn[type] { return known }
-    if let builtIn = Provider.builtIn(type) {
-      providers.builtIn[type] = builtIn
-      return builtIn
+    let (id, value) = Provider.parts(of: type)
+    if let builtIn = Provider.builtIn(id) {
+      let found = try with(value, builtIn)
+      providers.builtIn[type] = found
+      return found
     }
-    let text = try store.read { () throws(VaultError) in try Records(store).definition(type) }
+    let text = try store.read { () throws(VaultError) in try Records(store).definition(id) }
     guard let text else { throw .noProvider(type) }
     // The owner may have replaced it from another process, to take a host out for instance.
     if let known = providers.own[type], known.text == text { return known.provider }
+    let parsed: Provider
     do throws(DefinitionError) {
-      let parsed = try Provider.parse(text)
-      providers.own[type] = (text, parsed)
-      return parsed
+      parsed = try Provider.parse(text)
     } catch {
-      throw VaultError(
-        .config, "provider \(type): \(error)", hint: "vault show-provider \(type)")
+      throw VaultError(.config, "provider \(id): \(error)", hint: "vault show-provider \(id)")
     }
+    let found = try with(value, parsed)
+    providers.own[type] = (text, found)
+    return found
   }
 
   /// The owner's own definitions.
@@ -86,12 +89,6 @@ extension Provider {
     let ruling = AskRules(provider: self, app: "app", permissions: [name]).rule()
     if case .refused(let refusal) = ruling { return refusal.text }
     return "\(id) has no permission \"\(ProviderText.name(name, limit: 80))\""
-  }
-
-  /// Whether the scopes that the provider gave cover a permission.
-  func covers(_ permission: String, by scopes: [String]) -> Bool {
-    if alwaysScopes.contains(permission) || scopes.contains(permission) { return true }
-    return scopeAliases[permission]?.contains(where: scopes.contains) ?? false
   }
 }
 

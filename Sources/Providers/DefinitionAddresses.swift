@@ -47,9 +47,10 @@ struct DefinitionAddresses {
       apiHosts.append(host == checked ? parts.text : host)
     }
     if !openVariables.isEmpty {
-      endpoints = endpoints.filter { !$0.value.contains("{") }
-      apiHosts.removeAll { $0.contains("{") }
-      if issuer?.contains("{") == true { issuer = nil }
+      let open = self
+      endpoints = endpoints.filter { !open.isOpen($0.value) }
+      apiHosts.removeAll { open.isOpen($0) }
+      if let address = issuer, open.isOpen(address) { issuer = nil }
     }
   }
 
@@ -74,11 +75,17 @@ struct DefinitionAddresses {
     openVariables.reduce(text) { $0.replacing("{\($1)}", with: "open.example") }
   }
 
+  private func isOpen(_ text: String) -> Bool {
+    openVariables.contains { text.contains("{\($0)}") }
+  }
+
   private func address(_ text: String, _ path: String) throws(DefinitionError) -> String {
     let put = substitute(text)
     let accepted = "an https address, or http to a loopback address"
     let shown = ProviderText.safe(text, limit: 120)
-    guard let address = Address(fill(put)) else {
+    // The client's id comes when the request is made, into the path alone.
+    let filled = fill(put).replacing("/{client_id}", with: "/id")
+    guard let address = Address(filled) else {
       throw DefinitionError(path, "is \"\(shown)\"", accepted: accepted)
     }
     guard address.scheme == "https" || address.host.isLoopback else {

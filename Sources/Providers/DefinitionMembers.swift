@@ -6,9 +6,9 @@ package enum DefinitionMembers {
   package static let known: [String: [String]] = [
     "": [
       "id", "name", "extends", "protocol", "variables", "issuer", "endpoints", "api_hosts",
-      "headers",
-      "authorize_parameters", "client_auth", "pkce", "dpop", "token_in", "token_scheme",
-      "token_parameter", "scope_separator", "reply_scope_separators", "scope_aliases",
+      "headers", "authorize_parameters", "client_auth", "public_client_auth", "pkce", "dpop",
+      "token_in", "token_scheme", "token_parameter", "api_parameters", "scope_separator",
+      "reply_scope_separators", "scope_parameter", "scope_aliases", "scope_tree", "scope_prefixes",
       "always_scopes", "device_style", "revocation", "introspection", "granted", "response",
       "identity", "renewal", "permissions", "retired_permissions", "other_permissions", "extended",
       "asks", "rate_headers", "error_body", "errors",
@@ -18,11 +18,12 @@ package enum DefinitionMembers {
     "response": [
       "token", "token_secret", "refresh_token", "token_types", "expires_in", "expires_at",
       "expires_unit", "missing_expiry", "zero_expiry", "refresh_expires_in",
-      "data_access_expires_at", "scope", "user_id", "username",
+      "data_access_expires_at", "scope", "user_id", "username", "required", "required_scopes",
     ],
     "identity": ["user_id", "username"],
     "renewal": [
       "method", "margin_seconds", "minimum_age_seconds", "minimum_interval_seconds", "rotation",
+      "redirect_uri",
     ],
     "permissions.*": ["group", "basic"],
     "asks": ["separate", "basic_first", "add_basic", "audience"],
@@ -32,7 +33,8 @@ package enum DefinitionMembers {
       "transient", "ok", "success_codes", "partial",
     ],
     "errors[]": [
-      "status", "code", "subcode", "type", "description", "challenge", "at", "class", "retry",
+      "status", "code", "subcode", "type", "description", "description_contains", "challenge",
+      "header", "at", "class", "retry",
       "reset_headers", "slower", "advice", "note",
     ],
     "range": ["from", "to"],
@@ -40,7 +42,8 @@ package enum DefinitionMembers {
 
   /// The words that a member takes, by the member's path.
   package static let words: [String: [String]] = [
-    "protocol": OAuthProtocol.words, "client_auth": ClientAuthentication.words, "pkce": PKCE.words,
+    "protocol": OAuthProtocol.words, "client_auth": ClientAuthentication.words,
+    "public_client_auth": PublicClientAuthentication.words, "pkce": PKCE.words,
     "dpop": DPoPUse.words, "token_in": TokenPlace.words, "device_style": DeviceStyle.words,
     "revocation": Revocation.words, "introspection": Introspection.words,
     "granted.from": GrantedSource.words, "response.expires_unit": ExpiryUnit.words,
@@ -81,6 +84,14 @@ package enum ClientAuthentication: String, Sendable, CaseIterable {
   case none
 }
 
+/// How a client without a secret shows itself.
+package enum PublicClientAuthentication: String, Sendable, CaseIterable {
+  /// The id in the form.
+  case none
+  /// Basic with an empty secret.
+  case basic
+}
+
 package enum PKCE: String, Sendable, CaseIterable { case s256 = "S256", plain, none }
 package enum DPoPUse: String, Sendable, CaseIterable { case none, required }
 package enum TokenPlace: String, Sendable, CaseIterable { case header, query }
@@ -91,21 +102,30 @@ package enum Revocation: String, Sendable, CaseIterable {
   case none, rfc7009
   /// DELETE of the permissions address, whole or one name.
   case deletePermissions = "delete_permissions"
-  /// POST signed with the token itself (OAuth 1.0a).
+  /// POST that carries the token itself: signed with it (OAuth 1.0a), or in `Authorization`.
   case signedPost = "signed_post"
   /// The token as the parameter `access_token`.
   case tokenParameter = "token_parameter"
+  /// DELETE as the client (Basic), with `{"access_token": …}` as JSON.
+  case deleteToken = "delete_token"
 }
 
 package enum Introspection: String, Sendable, CaseIterable {
   case none, rfc7662
   case debugToken = "debug_token"
   case getTokenInfo = "get_token_info"
+  /// GET with the token as the parameter `access_token`; a dead token is a 400.
+  case tokenInfo = "tokeninfo"
+  /// POST as the client (Basic), with `{"access_token": …}` as JSON.
+  case checkToken = "check_token"
 }
 
 /// Where the provider says what the token may do.
 package enum GrantedSource: String, Sendable, CaseIterable {
-  case scope, permissions, header, introspect, none
+  case scope, permissions, header, introspect
+  /// The permissions address lists installations, each with its permissions and their levels.
+  case installations
+  case none
 }
 
 package enum ExpiryUnit: String, Sendable, CaseIterable {

@@ -4,12 +4,14 @@ import JSON
 enum DefinitionMerge {
   /// Objects that are merged member by member; every other member replaces the one below.
   private static let merged: Set<String> = [
-    "variables", "endpoints", "headers", "authorize_parameters", "scope_aliases", "granted",
+    "variables", "endpoints", "headers", "authorize_parameters", "api_parameters", "scope_aliases",
+    "granted",
     "response", "identity", "renewal", "permissions", "retired_permissions", "asks", "error_body",
   ]
   /// Objects in which `null` takes the entry of the one below away.
   private static let erasable: Set<String> = [
-    "headers", "authorize_parameters", "scope_aliases", "permissions", "retired_permissions",
+    "headers", "authorize_parameters", "api_parameters", "scope_aliases", "permissions",
+    "retired_permissions",
   ]
 
   /// `upper` over `lower`: rows of `errors` come before those of `lower`.

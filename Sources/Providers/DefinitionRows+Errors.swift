@@ -27,19 +27,30 @@ extension DefinitionRows {
     if let value = object["subcode"] { row.subcodes = try codes(value, object.full("subcode")) }
     row.type = try object.text("type")
     row.description = try object.text("description")
+    row.descriptionPart = try object.text("description_contains")
+    if let part = row.descriptionPart, part.utf8.count < 6 {
+      throw DefinitionError(
+        object.full("description_contains"), "is too short to tell anything",
+        accepted: "6 bytes or more of the fixed part of the description")
+    }
     row.challenge = try object.text("challenge")
+    row.header = try token(object, "header")?.lowercased()
     row.place = try object.word("at")
     row.mayRetry = try object.flag("retry") ?? true
     row.usesResetHeaders = try object.flag("reset_headers") ?? true
     row.slower = try object.flag("slower") ?? false
     row.advice = try object.text("advice")
     _ = try object.text("note")
-    guard row.readsBody || row.challenge != nil || !row.statuses.isEmpty else {
+    guard row.readsBody || row.challenge != nil || row.header != nil || !row.statuses.isEmpty
+    else {
       throw DefinitionError(
         object.path, "names nothing that a reply must hold",
-        accepted: "status, code, subcode, type, description, challenge")
+        accepted:
+          "status, code, subcode, type, description, description_contains, challenge, header")
     }
-    if row.codes == .absent, row.subcodes == nil, row.type == nil, row.description == nil {
+    if row.codes == .absent, row.subcodes == nil, row.type == nil, row.description == nil,
+      row.descriptionPart == nil
+    {
       throw DefinitionError(
         object.full("code"), "is null alone, which every reply without a code would match",
         accepted: "null together with subcode, type or description")
@@ -118,7 +129,9 @@ extension DefinitionRows {
       dataAccessExpiresAt: try paths("data_access_expires_at", []),
       scope: try paths("scope", ["scope"]),
       userID: try paths("user_id", ["user_id", "uid", "id"]),
-      username: try paths("username", ["username", "screen_name"]))
+      username: try paths("username", ["username", "screen_name"]),
+      required: try paths("required", []),
+      requiredScopes: try object?.texts("required_scopes") ?? [])
   }
 
   private static func missingExpiry(

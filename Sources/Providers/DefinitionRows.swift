@@ -40,7 +40,8 @@ enum DefinitionRows {
       marginSeconds: try object.integer("margin_seconds", in: 0...year) ?? 600,
       minimumAgeSeconds: try object.integer("minimum_age_seconds", in: 0...year) ?? 0,
       minimumIntervalSeconds: try object.integer("minimum_interval_seconds", in: 0...year) ?? 60,
-      rotation: try object.word("rotation") ?? .optional)
+      rotation: try object.word("rotation") ?? .optional,
+      sendsRedirect: try object.flag("redirect_uri") ?? false)
   }
 
   static func asks(
@@ -161,6 +162,16 @@ enum DefinitionRows {
       throw DefinitionError(
         object.full(name), "is \"\(ProviderText.safe(text, limit: 20))\"",
         accepted: "a space, a comma")
+    }
+    return text
+  }
+
+  static func treeMark(_ object: DefinitionObject) throws(DefinitionError) -> String? {
+    guard let text = try object.text("scope_tree") else { return nil }
+    guard text == ":" || text == "." || text == "/" else {
+      throw DefinitionError(
+        object.full("scope_tree"), "is \"\(ProviderText.safe(text, limit: 20))\"",
+        accepted: ": . /")
     }
     return text
   }

@@ -42,6 +42,7 @@ package struct ErrorCatalogue: Sendable {
     let found =
       byBody(reports, status: status, fields, at: endpoint, now: now)
       ?? byTransientFlag(reply, status)
+      ?? byIntrospection(reply, status, endpoint, renewable)
       ?? byChallenge(fields, status, endpoint, renewable, reports.first)
       ?? byStatus(status, fields, reply.shape, endpoint, renewable, reports.first)
     var result = found.classification
@@ -124,6 +125,10 @@ package struct ErrorCatalogue: Sendable {
       guard report?.description == description else { return nil }
       weight += 50
     }
+    if let part = row.descriptionPart {
+      guard let description = report?.description, description.contains(part) else { return nil }
+      weight += 40
+    }
     if let codes = row.codes {
       let part = codes.weight(report?.code)
       guard part > 0 else { return nil }
@@ -135,6 +140,10 @@ package struct ErrorCatalogue: Sendable {
     }
     if let challenge = row.challenge {
       guard fields.challenges.contains(where: { $0.error == challenge }) else { return nil }
+      weight += 5
+    }
+    if let header = row.header {
+      guard fields.first(header) != nil else { return nil }
       weight += 5
     }
     if let place = row.place {
@@ -176,6 +185,16 @@ package struct ErrorCatalogue: Sendable {
     return Finding(classification: Classification(.transient, status: status, rule: .transientFlag))
   }
 
+  /// A dead token that was looked up, without a word on why (RFC 7662 section 2.2).
+  private func byIntrospection(
+    _ reply: borrowing ReplyBody, _ status: Int, _ endpoint: Endpoint, _ renewable: Bool
+  ) -> Finding? {
+    guard Report.isDead(reply, at: endpoint) else { return nil }
+    return Finding(
+      classification: Classification(
+        renewable ? .expired : .invalid, status: status, rule: .standard))
+  }
+
   private func byChallenge(
     _ fields: HeaderFields, _ status: Int, _ endpoint: Endpoint, _ renewable: Bool,
     _ report: Report?
@@ -214,9 +233,11 @@ package struct ErrorCatalogue: Sendable {
     _ renewable: Bool, _ report: Report?
   ) -> Finding {
     for (index, row) in provider.errors.enumerated() where row.readsStatusOnly {
-      if weight(row, report, status, fields, endpoint) != nil {
-        return finding(row: index, status, report)
-      }
+      guard weight(row, report, status, fields, endpoint) != nil else { continue }
+      // A limit is looked for before a missing permission.
+      let isLimit = status == 403 && fields.showsRateLimit(provider.rateHeaders)
+      if isLimit, row.errorClass == .permission { continue }
+      return finding(row: index, status, report)
     }
     let errorClass: ErrorClass =
       switch status {

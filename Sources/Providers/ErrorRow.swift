@@ -26,8 +26,12 @@ package struct ErrorRow: Sendable, Equatable {
   package var type: String?
   /// The whole description, letter by letter: only where a provider gives nothing else.
   package var description: String?
+  /// The fixed part of a description whose rest changes: the same, where even the whole is not fixed.
+  package var descriptionPart: String?
   /// The `error` of a `WWW-Authenticate` challenge.
   package var challenge: String?
+  /// A header that is there, in lower case.
+  package var header: String?
   package var place: Endpoint?
   package var errorClass: ErrorClass
   /// Whether a machine may try again by itself.
@@ -40,14 +44,19 @@ package struct ErrorRow: Sendable, Equatable {
   package var advice: String?
 
   /// Whether something in the body decides.
-  var readsBody: Bool { codes != nil || subcodes != nil || type != nil || description != nil }
+  var readsBody: Bool {
+    codes != nil || subcodes != nil || type != nil || description != nil || descriptionPart != nil
+  }
 
-  /// Whether only the status decides.
-  var readsStatusOnly: Bool { !readsBody && challenge == nil && !statuses.isEmpty }
+  /// Whether only the status and the headers decide.
+  var readsStatusOnly: Bool {
+    !readsBody && challenge == nil && (!statuses.isEmpty || header != nil)
+  }
 
   func hasConditions(of other: ErrorRow) -> Bool {
     statuses == other.statuses && codes == other.codes && subcodes == other.subcodes
-      && type == other.type && description == other.description && challenge == other.challenge
-      && place == other.place
+      && type == other.type && description == other.description
+      && descriptionPart == other.descriptionPart && challenge == other.challenge
+      && header == other.header && place == other.place
   }
 }

@@ -107,14 +107,19 @@ extension Provider {
     headers = try DefinitionRows.headers(top, "headers")
     authorizeParameters = try top.pairs("authorize_parameters")
     clientAuthentication = try top.word("client_auth") ?? (`protocol` == .oauth1 ? .none : .post)
+    publicClientAuthentication = try top.word("public_client_auth") ?? .none
     pkce = try top.word("pkce") ?? (`protocol` == .oauth1 ? .none : .s256)
     dpop = try top.word("dpop") ?? .none
     tokenPlace = try top.word("token_in") ?? .header
     tokenScheme = try DefinitionRows.token(top, "token_scheme") ?? "Bearer"
     tokenParameter = try DefinitionRows.token(top, "token_parameter") ?? "access_token"
+    apiParameters = try top.pairs("api_parameters")
     scopeSeparator = try DefinitionRows.separator(top, "scope_separator") ?? " "
     replyScopeSeparators = Set(try DefinitionRows.separators(top) ?? " ,")
+    scopeParameter = try DefinitionRows.token(top, "scope_parameter") ?? "scope"
     scopeAliases = try DefinitionRows.lists(top, "scope_aliases")
+    scopeTree = try DefinitionRows.treeMark(top)
+    scopePrefixes = try top.texts("scope_prefixes") ?? []
     alwaysScopes = try top.texts("always_scopes") ?? []
     deviceStyle = try top.word("device_style") ?? .rfc8628
     revocation =

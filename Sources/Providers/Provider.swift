@@ -3,8 +3,9 @@ import JSON
 /// What a provider is: its addresses, its permissions, how its replies are read and what its refusals
 /// mean. All of it is data, from a definition that was checked when it was read.
 public struct Provider: Sendable {
-  /// 1 to 64 of lower-case letters, digits and `-`.
-  public let id: String
+  /// 1 to 64 of lower-case letters, digits and `-`; with `@` and the value of its variable where the
+  /// provider was named so, such as `mastodon@social.example`.
+  public internal(set) var id: String
   public let name: String
   /// The built-in that the definition started from.
   public let extends: String?
@@ -18,6 +19,7 @@ public struct Provider: Sendable {
   package let headers: [(name: String, value: String)]
   package let authorizeParameters: [(name: String, value: String)]
   package let clientAuthentication: ClientAuthentication
+  package let publicClientAuthentication: PublicClientAuthentication
   package let pkce: PKCE
   package let dpop: DPoPUse
   package let tokenPlace: TokenPlace
@@ -25,10 +27,18 @@ public struct Provider: Sendable {
   package let tokenScheme: String
   /// The parameter's name where the token goes into the query.
   package let tokenParameter: String
+  /// Sent with every call of the API; `{client_id}` and `{user_id}` stand for the credential's own.
+  package let apiParameters: [(name: String, value: String)]
   package let scopeSeparator: String
   package let replyScopeSeparators: Set<Character>
-  /// Other names under which a scope comes back.
+  /// The parameter of the authorize address that holds the scopes.
+  package let scopeParameter: String
+  /// Other names under which a scope comes back, and wider scopes that contain it.
   package let scopeAliases: [String: [String]]
+  /// What stands between a scope and those that it contains: `read` contains `read:accounts`.
+  package let scopeTree: String?
+  /// Beginnings that a scope may come back with or without.
+  package let scopePrefixes: [String]
   /// Scopes that every sign-in asks for, besides those that the app wants.
   package let alwaysScopes: [String]
   package let deviceStyle: DeviceStyle
@@ -86,6 +96,10 @@ public struct Provider: Sendable {
     package var scope: [MemberPath]
     package var userID: [MemberPath]
     package var username: [MemberPath]
+    /// Members without which the response is not taken.
+    package var required: [MemberPath]
+    /// Scopes without which it is not taken.
+    package var requiredScopes: [String]
   }
 
   /// Where `userinfo` says who the token belongs to.
@@ -102,6 +116,8 @@ public struct Provider: Sendable {
     package var minimumAgeSeconds: Int64 = 0
     package var minimumIntervalSeconds: Int64 = 60
     package var rotation = Rotation.optional
+    /// Whether the redirect address is sent with a refresh token too.
+    package var sendsRedirect = false
   }
 
   /// The rules for an app's own ask.

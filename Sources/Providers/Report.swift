@@ -18,12 +18,30 @@ struct Report: Equatable {
       for (element, text) in codes {
         let code = plain(text)
         guard !shape.successCodes.contains(code) else { continue }
-        reports.append(report(in: reply, shape, code: code, element: element))
+        reports += all(in: reply, shape, code: code, element: element)
       }
       if !reports.isEmpty { return reports }
     }
     let bare = report(in: reply, shape, code: nil, element: nil)
     return bare.subcode == nil && bare.type == nil ? [] : [bare]
+  }
+
+  /// One report for the code, or one for each subcode where those stand in a list of their own.
+  private static func all(
+    in reply: borrowing ReplyBody, _ shape: Provider.ErrorBodyShape, code: String, element: Int?
+  ) -> [Report] {
+    let one = report(in: reply, shape, code: code, element: element)
+    guard element == nil, one.subcode == nil else { return [one] }
+    for path in shape.subcode {
+      let subcodes = reply.texts(path)
+      guard !subcodes.isEmpty else { continue }
+      return subcodes.map { subcode in
+        var report = one
+        report.subcode = subcode.text
+        return report
+      }
+    }
+    return [one]
   }
 
   private static func report(
@@ -48,6 +66,7 @@ struct Report: Equatable {
   ) -> Bool {
     for path in shape.partial where reply.has(path) { return false }
     if let ok = shape.ok, reply.text([ok]) == "false" { return true }
+    if isDead(reply, at: endpoint) { return true }
     if endpoint.isOAuth {
       let text = reply.text([MemberPath("error")!])
       if let text, !["", "false", "0"].contains(text) { return true }
@@ -55,5 +74,11 @@ struct Report: Equatable {
       if reply.text([MemberPath("ok")!]) == "false" { return true }
     }
     return reports.contains { $0.code != nil }
+  }
+
+  /// Whether a token that was looked up is dead: RFC 7662's `active`, Facebook's `data.is_valid`.
+  static func isDead(_ reply: borrowing ReplyBody, at endpoint: Endpoint) -> Bool {
+    guard endpoint == .introspect else { return false }
+    return reply.text([MemberPath("active")!, MemberPath("data.is_valid")!]) == "false"
   }
 }

@@ -15,6 +15,10 @@ package enum ResponseError: Error, Equatable, Sendable, CustomStringConvertible 
   case unsupportedTokenType(String)
   case wrongProtocol(expected: String, found: String)
   case badMember(String)
+  /// A member that the provider's responses must hold is not there.
+  case missingMember(String)
+  /// The scopes that came lack one without which the provider's tokens are not what they seem.
+  case missingScope(String)
   /// The response is a refusal, whatever its status was.
   case refused(Classification)
 
@@ -36,6 +40,8 @@ package enum ResponseError: Error, Equatable, Sendable, CustomStringConvertible 
     case .wrongProtocol(let expected, let found):
       "this is an \(found) token response, and the account's type speaks \(expected)"
     case .badMember(let name): "\(name) in the token response is of the wrong kind"
+    case .missingMember(let name): "the token response holds no \(name)"
+    case .missingScope(let name): "the token response is not for the scope \(name)"
     case .refused(let refusal):
       "the provider refused (\(refusal.errorClass.rawValue)"
         + (refusal.code.map { ", code \($0)" } ?? "") + ")"

@@ -89,6 +89,12 @@ package struct TokenResponse: ~Copyable, Sendable {
     let scopes = try members.scopes(shape.scope, separators: provider.replyScopeSeparators)
     let userID = try members.userID(shape.userID)
     let username = try members.username(shape.username)
+    for path in shape.required where try members.value([path]) == nil {
+      throw .missingMember(path.description)
+    }
+    for scope in shape.requiredScopes where !(scopes ?? []).contains(scope) {
+      throw .missingScope(scope)
+    }
     accessToken = token
     tokenSecret = secret
     refreshToken = refresh

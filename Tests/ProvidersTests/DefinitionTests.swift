@@ -36,11 +36,17 @@ import Testing
 
   @Test(arguments: Provider.builtInIdentifiers)
   func `of a built-in is whole, and its shown form is the same provider`(_ id: String) throws {
-    let provider = builtIn(id)
+    var provider = builtIn(id)
     #expect(provider.id == id)
+    if id == "mastodon" {
+      #expect(provider.openVariable == "server")
+      provider = try provider.with(value: "social.example")
+    }
     #expect(provider.openVariables.isEmpty)
     #expect(!provider.apiHosts.isEmpty && !provider.permissions.isEmpty && !provider.errors.isEmpty)
-    #expect(!provider.definition.contains("{version}"))
+    for open in ["{version}", "{server}", "{tenant}"] {
+      #expect(!provider.definition.contains(open))
+    }
     let again = try Provider.parse(provider.definition)
     #expect(again.definition == provider.definition)
     #expect(again.errors == provider.errors)

@@ -53,7 +53,7 @@ enum ShowProviderCommand {
   static func run(_ context: inout Context) throws(CommandFailure) -> ExitStatus {
     let type = context.argument(0)
     let provider: Provider
-    if let builtIn = Provider.builtIn(type) {
+    if let builtIn = try builtIn(type) {
       provider = builtIn
     } else if Vault.exists(at: try context.vaultPath()) {
       provider = try context.withSession { (session) throws(VaultError) in
@@ -64,6 +64,16 @@ enum ShowProviderCommand {
     }
     try context.terminal.line(EscapedText.ofJSON(provider.definition))
     return .ok
+  }
+
+  private static func builtIn(_ type: String) throws(CommandFailure) -> Provider? {
+    let (id, value) = Provider.parts(of: type)
+    guard let provider = Provider.builtIn(id), let value else { return Provider.builtIn(id) }
+    do throws(DefinitionError) {
+      return try provider.with(value: value)
+    } catch {
+      throw CommandFailure(.usage, error.description, hint: "vault show-provider \(id)")
+    }
   }
 }
 

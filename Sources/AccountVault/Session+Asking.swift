@@ -1,95 +1,11 @@
 public import Faults
-public import Accounts
+import Accounts
 import Time
 import Encoding
 import Ledger
 import Providers
 import Sodium
 import Store
-
-/// An app's own ask for access.
-public struct AccessRequest: Sendable {
-  public var app: String
-  public var type: String
-  public var permissions: [String]
-  public var group: Ask.Group?
-  public var audience: Audience?
-  /// As a person would name it.
-  public var account: String?
-
-  public init(
-    app: String, type: String, permissions: [String], group: Ask.Group? = nil,
-    audience: Audience? = nil, account: String? = nil
-  ) {
-    self.app = app
-    self.type = type
-    self.permissions = permissions
-    self.group = group
-    self.audience = audience
-    self.account = account
-  }
-}
-
-/// One question to the person.
-public struct AccessQuestion: Sendable {
-  public let app: App
-  public let account: Account
-  public let providerName: String
-  public let permissions: [Permission]
-  public let group: PermissionGroup
-  public let audience: Audience?
-  /// The basic permission that was put in because a first ask needs one.
-  public let added: String?
-}
-
-/// The person's answer.
-public enum AccessAnswer: Sendable {
-  /// Yes to these; the others of the question are denied.
-  case grant([String])
-  case deny
-  /// Nobody could be asked, or nobody answered: the ask stays pending.
-  case nobody
-}
-
-/// Who answers an app's ask. A value, so that a terminal, a test or a page can be one.
-public struct Asker {
-  /// Which of several accounts; nil where nobody can choose.
-  public var choose: ([Account]) throws(VaultError) -> Account?
-  public var answer: (AccessQuestion) throws(VaultError) -> AccessAnswer
-  /// The process that asks, where it waits for an answer.
-  public var process: Ask.Asker?
-
-  public init(
-    process: Ask.Asker? = nil,
-    choose: @escaping ([Account]) throws(VaultError) -> Account?,
-    answer: @escaping (AccessQuestion) throws(VaultError) -> AccessAnswer
-  ) {
-    self.process = process
-    self.choose = choose
-    self.answer = answer
-  }
-
-  /// Nobody: every ask stays pending.
-  public static var nobody: Asker {
-    Asker(choose: { (_) throws(VaultError) in nil }, answer: { (_) throws(VaultError) in .nobody })
-  }
-}
-
-/// What came of an app's ask.
-public struct AccessOutcome: Sendable {
-  public enum Decision: String, Sendable {
-    case granted
-    case denied
-    case noAccount = "no_account"
-  }
-
-  public let app: String
-  public let type: String
-  public let account: Account?
-  public let decision: Decision
-  public let granted: [String]
-  public let declined: [String]
-}
 
 extension Session {
   /// How long a pending ask can be answered, in seconds: a week.
@@ -104,7 +20,7 @@ extension Session {
   /// one; neither is an ask that was cut off, or that nobody answered.
   ///
   /// - Throws: ``VaultError``: `usage` with the reason and the command that would do; `neverAsked`
-  ///   where the ask stays pending; `ambiguous`; `revoked`, `denied` from what was decided before.
+  ///   where the ask stays pending; `ambiguous`; `denied` from what was decided before.
   public func requestAccess(_ request: AccessRequest, asker: Asker) throws(VaultError)
     -> AccessOutcome
   {
@@ -125,7 +41,7 @@ extension Session {
     for ask in asks {
       let open = try store.read { () throws(VaultError) in
         let set = try Records(store).grants(app: request.app, account: account.id)
-        return ask.permissions.filter { (set?.state(of: $0, now: now) ?? .never) == .never }
+        return ask.permissions.filter { isOpen(set?.standing(of: $0)) }
       }
       if open.isEmpty { continue }
       try put(ask, open: open, request, account, provider, asker)
@@ -212,19 +128,31 @@ extension Session {
     }
   }
 
-  /// What was decided before stands: a no is not asked again.
+  /// Whether a permission is for the person to decide: nobody did, the grant has run out, or the
+  /// provider took it. What the person said no to, or took back, is not asked again.
+  private func isOpen(_ standing: PermissionStanding?) -> Bool {
+    guard let standing else { return true }
+    switch standing.state(now: now) {
+    case .never, .lapsed: return true
+    case .revoked: return standing.decidedBy != .person
+    case .granted, .denied: return false
+    }
+  }
+
+  /// What the person decided before stands: a no is not asked again, and the switch in Settings is a
+  /// no.
   private func throwDecided(_ wanted: [String], _ request: AccessRequest, _ account: Account)
     throws(VaultError)
   {
     let set = try store.read { () throws(VaultError) in
       try Records(store).grants(app: request.app, account: account.id)
     }
-    for state in [PermissionState.denied, .revoked, .lapsed] {
-      let names = wanted.filter { (set?.state(of: $0, now: now) ?? .never) == state }
-      if !names.isEmpty {
-        throw .standing(state, app: request.app, permissions: names, account: account)
-      }
+    let refused = wanted.filter { name in
+      let standing = set?.standing(of: name)
+      return !isOpen(standing) && standing?.state(now: now) != .granted
     }
+    guard !refused.isEmpty else { return }
+    throw .standing(.denied, app: request.app, permissions: refused, account: account)
   }
 
   private func put(
@@ -345,54 +273,5 @@ extension Session {
     return AccessOutcome(
       app: request.app, type: request.type, account: account,
       decision: granted.isEmpty ? .denied : .granted, granted: granted, declined: declined)
-  }
-
-  // MARK: Pending asks
-
-  /// The asks that wait for an answer, the oldest first.
-  public func asks() throws(VaultError) -> [Ask] {
-    try closeDeadAsks()
-    return try store.read { () throws(VaultError) in
-      try Records(store).asks().filter {
-        $0.state(now: now, isAlive: ProcessIdentity.isAlive) == .pending
-      }
-    }
-  }
-
-  /// Ends the asks whose process died or whose deadline came: interrupted, never denied.
-  func closeDeadAsks() throws(VaultError) {
-    let dead = try store.read { () throws(VaultError) in
-      try Records(store).asks().filter {
-        $0.state(now: now, isAlive: ProcessIdentity.isAlive) != .pending
-      }
-    }
-    guard !dead.isEmpty else { return }
-    try store.write { () throws(VaultError) in
-      for ask in dead where try store.row(.ask, ask.id) != nil {
-        let state = ask.state(now: now, isAlive: ProcessIdentity.isAlive)
-        try close(ask, state == .overdue ? "its deadline came" : "the process that asked is gone")
-      }
-    }
-  }
-
-  private func close(_ ask: Ask, _ reason: String) throws(VaultError) {
-    let account = try ask.account.flatMap { (id) throws(VaultError) in
-      try Records(store).account(id)
-    }
-    try store.remove(.ask, ask.id)
-    try record(
-      .askInterrupted, actor: "app:\(ask.app)", app: ask.app, account: account,
-      permissions: ask.permissions, reason: reason)
-  }
-
-  /// Ends the asks of which nothing is left to decide.
-  func closeAsks(answeredBy set: GrantSet, account: Account) throws(VaultError) {
-    for ask in try Records(store).asks()
-    where ask.app == set.app && ask.type == account.type
-      && (ask.account == nil || ask.account == account.id)
-      && ask.permissions.allSatisfy({ set.standing(of: $0) != nil })
-    {
-      try store.remove(.ask, ask.id)
-    }
   }
 }

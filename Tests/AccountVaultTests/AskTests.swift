@@ -33,6 +33,34 @@ import Time
     _ = try session.verify()
   }
 
+  @Test func `is not put again once the person took the permission back`() throws {
+    let session = try Place().create()
+    _ = try session.addFacebook()
+    _ = try session.requestAccess(request(["email"]), asker: Person(.grant(["email"])).asker)
+    _ = try session.revoke(Decision(app: "123", permissions: []))
+    let person = Person(.grant(["email"]))
+    let error = #expect(throws: VaultError.self) {
+      _ = try session.requestAccess(request(["email"]), asker: person.asker)
+    }
+    #expect(error?.code == .denied)
+    #expect(person.questions.isEmpty)
+  }
+
+  @Test func `is put again once the grant has run out`() throws {
+    let place = try Place()
+    let session = try place.create()
+    _ = try session.addFacebook()
+    var decision = Decision(app: "123", permissions: ["email"])
+    decision.until = place.clock.now + 60
+    _ = try session.grant(decision)
+    place.clock.advance(60)
+    let person = Person(.grant(["email"]))
+    let outcome = try session.requestAccess(request(["email"]), asker: person.asker)
+    #expect(outcome.decision == .granted)
+    #expect(person.questions.count == 1)
+    _ = try session.verify()
+  }
+
   @Test func `to publish is refused in three ways, each with the command that would do`() throws {
     let session = try Place().create()
     try session.addFacebook()

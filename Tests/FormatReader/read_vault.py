@@ -202,14 +202,14 @@ def read_slots(database, state):
 
 def recovery_secret(text):
     """The 32 bytes of a recovery code, or None where the text is none (section 6.4)."""
-    if text[:5].lower() != b"vrec_":
+    letters = text.replace(b"-", b"").replace(b" ", b"").upper()
+    if letters[:5] != b"VREC_" or len(letters) != 61:
         return None
-    letters = text[5:].replace(b"-", b"").replace(b" ", b"").upper()
     try:
-        raw = base64.b32decode(letters + b"=" * (-len(letters) % 8))
+        raw = base64.b32decode(letters[5:])
     except ValueError:
         return None
-    return raw[:32] if len(raw) == 36 and blake2b(raw[:32])[:4] == raw[32:] else None
+    return raw[:32] if blake2b(raw[:32], b"vault/recovery/check/1")[:3] == raw[32:] else None
 
 
 def wrapping_key(slot, secret):

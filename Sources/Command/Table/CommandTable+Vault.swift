@@ -84,9 +84,9 @@ extension CommandTable {
       name: "rotate-key", group: .vault, summary: "seal everything anew under a new key",
       about: [
         """
-        Checks the whole vault, makes a new key and seals every row under it. It goes on where it \
-        was cut off. The slots that were not used to open the vault are removed and named, and a new \
-        recovery code is shown.
+        Checks the whole vault, makes a new key and seals every row under it, all of it or nothing: \
+        where it is cut off the vault stays as it was. The slots that were not used to open the vault \
+        are removed and named, and a new recovery code is shown.
         """
       ],
       examples: [.init("vault rotate-key", "after a backup was lost")],

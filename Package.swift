@@ -55,6 +55,7 @@ let package = Package(
     // 4: the nouns
     part("Accounts", ["Encoding", "Time", "Sodium"]),
     part("Ledger", ["Encoding", "Time", "Sodium"]),
+    part("OAuth", ["Encoding", "Time", "Sodium", "JSON"]),
     .target(
       name: "Providers", dependencies: ["Encoding", "Time", "Sodium", "JSON"],
       resources: [.embedInCode("Definitions")], swiftSettings: strict),
@@ -81,6 +82,8 @@ let package = Package(
     suite("SQLiteTests", ["SQLite", "TestSupport"]),
     suite("FileSystemTests", ["FileSystem", "TestSupport"]),
     suite("JSONTests", ["JSON", "SQLite", "Sodium", "TestSupport"]),
+    suite(
+      "OAuthTests", ["OAuth", "Crypto", "Encoding", "JSON", "Sodium", "Time", "TestSupport"]),
     suite("ProvidersTests", ["Providers", "Time", "Sodium"]),
     suite(
       "AccountVaultTests",

@@ -42,3 +42,15 @@ package enum FastHMACSHA256 {
     }
   }
 }
+
+/// HMAC with SHA-512 (RFC 4231), for the OAuth 1.0a servers that have gone on from SHA-256.
+package enum HMACSHA512 {
+  private static let contexts = MACContexts(digest: "SHA512", count: 64)
+
+  /// The tag of `message`, 64 bytes, under a key of any length.
+  package static func authenticate(
+    _ message: RawSpan, key: RawSpan
+  ) throws(CryptoError) -> [UInt8] {
+    try contexts.authenticate(message, key: key)
+  }
+}

@@ -23,7 +23,7 @@ struct Report: Equatable {
       if !reports.isEmpty { return reports }
     }
     let bare = report(in: reply, shape, code: nil, element: nil)
-    return bare.subcode == nil && bare.type == nil ? [] : [bare]
+    return bare.subcode == nil && bare.type == nil && bare.description == nil ? [] : [bare]
   }
 
   /// One report for the code, or one for each subcode where those stand in a list of their own.

@@ -167,6 +167,16 @@ import Testing
     ("issuer", #""issuer": "http://a.example""#),
     ("api_hosts[1]", #""api_hosts": ["a.example", "https://b.example"]"#),
     ("api_hosts[0]", #""api_hosts": ["*.example"]"#), ("api_hosts[0]", #""api_hosts": [1]"#),
+    ("endpoints.token", #""endpoints": {"token": "https://{client_id}.example/t"}"#),
+    ("endpoints.token", #""endpoints": {"token": "https://a.example/t?x={client_id}"}"#),
+    ("scope_tree", #""scope_tree": "::""#), ("scope_tree", #""scope_tree": """#),
+    ("scope_parameter", #""scope_parameter": "a b""#),
+    ("public_client_auth", #""public_client_auth": "post""#),
+    (
+      "errors[0].description_contains",
+      #""errors": [{"description_contains": "a", "class": "config"}]"#
+    ),
+    ("errors[0].header", #""errors": [{"header": "a b", "class": "config"}]"#),
     ("client_auth", #""client_auth": "secret""#), ("pkce", #""pkce": "s256""#),
     ("dpop", #""dpop": true"#), ("token_in", #""token_in": "body""#),
     ("token_scheme", #""token_scheme": "Bearer x""#),

@@ -22,9 +22,14 @@ extension Session {
 
   // MARK: Looking
 
-  /// An account with its credentials.
+  /// An account with its credentials, as they are now: it may have changed since it was read.
+  ///
+  /// - Throws: ``VaultError`` with code `notFound` where it was removed since.
   public func standing(of account: Account) throws(VaultError) -> AccountStanding {
     try store.read { () throws(VaultError) in
+      guard let account = try Records(store).account(account.id) else {
+        throw VaultError(.notFound, "no account \(account.id.text)", hint: "vault accounts")
+      }
       var credentials: [CredentialStanding] = []
       for client in account.clients {
         guard let (credential, _) = try Records(store).credential(account.id, client: client) else {

@@ -72,6 +72,9 @@ extension Session {
     }
     try Session.checkName(username, "username")
     if let userID { try Session.checkName(userID, "user id") }
+    guard new.description?.utf8.count ?? 0 <= 4096 else {
+      throw VaultError(.usage, "the description has more than 4096 bytes")
+    }
     return try store.write { () throws(VaultError) in
       let client = try clientID(new, provider: provider)
       if let known = try match(new.type, username: username, userID: userID) {

@@ -118,14 +118,26 @@ extension Session {
     switch rules.rule() {
     case .asks(let asks): return asks
     case .refused(let refusal):
-      try store.write { () throws(VaultError) in
-        _ = try record(
-          .accessRequested, actor: "app:\(request.app)", app: request.app,
-          permissions: request.permissions, reason: "refused: \(refusal.reason.name)")
-      }
+      try recordRefusal(request, "refused: \(refusal.reason.name)")
       throw VaultError(
         .usage, refusal.text, hint: refusal.nextCommand.isEmpty ? nil : refusal.nextCommand)
     }
+  }
+
+  /// Writes that an ask was against the rules; of one kind only the first in a minute, the rest as a
+  /// count, and no more text than names have: an app that asks on and on must not fill the disk.
+  private func recordRefusal(_ request: AccessRequest, _ reason: String) throws(VaultError) {
+    let names = request.permissions.prefix(64).map { ProviderText.safe($0, limit: 120) }
+    let kind = UseWindows.Kind(
+      event: .accessRequested, app: request.app, account: .zero, client: request.type,
+      generation: 0, grants: [], permissions: names, reason: reason)
+    if uses.count(kind, now: now) { return }
+    try store.write { () throws(VaultError) in
+      _ = try record(
+        .accessRequested, actor: "app:\(request.app)", app: request.app, permissions: names,
+        reason: reason)
+    }
+    uses.begin(kind, label: "", now: now)
   }
 
   /// Whether a permission is for the person to decide: nobody did, the grant has run out, or the

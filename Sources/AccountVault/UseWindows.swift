@@ -17,6 +17,7 @@ final class UseWindows {
   struct Kind: Hashable {
     var event: Event
     var app: String
+    /// Zero where it is about none.
     var account: Key16
     var client: String
     var generation: Int64
@@ -95,9 +96,11 @@ extension Session {
   private func record(count window: UseWindows.Window, of kind: UseWindows.Kind)
     throws(VaultError)
   {
+    let hasAccount = kind.account != .zero
     let entry = Entry(
-      number: store.state.ledgerSize, time: now, event: kind.event, actor: options.actor,
-      app: kind.app, account: kind.account, accountLabel: window.label,
+      number: store.state.ledgerSize, time: now, event: kind.event,
+      actor: kind.event == .accessRequested ? "app:\(kind.app)" : options.actor, app: kind.app,
+      account: hasAccount ? kind.account : nil, accountLabel: hasAccount ? window.label : nil,
       permissions: kind.permissions, reason: kind.reason,
       details: [Entry.Detail("count", String(window.count))])
     try LedgerRows(store).append(entry)

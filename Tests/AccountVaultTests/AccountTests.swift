@@ -215,6 +215,15 @@ import Testing
     #expect(try session.account("lestat").type == "facebook")
   }
 
+  @Test func `that was read before it was removed is not found, and no damage`() throws {
+    let place = try Place()
+    let session = try place.create()
+    let account = try session.addFacebook("lestat")
+    try place.open().remove(account)
+    let error = refusal { () throws(VaultError) in try session.standing(of: account) }
+    #expect(error.code == .notFound)
+  }
+
   @Test func `is listed by type and by what an app holds`() throws {
     let session = try Place().create()
     try session.addFacebook("a")

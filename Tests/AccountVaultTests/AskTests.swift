@@ -125,6 +125,27 @@ import Time
     #expect(try session.asks().isEmpty)
   }
 
+  @Test func `against the rules on and on does not fill the ledger`() throws {
+    let place = try Place()
+    let session = try place.create()
+    try session.addFacebook()
+    let long = String(repeating: "x", count: 100_000)
+    for _ in 0..<50 {
+      let error = refusal { () throws(VaultError) in
+        try session.requestAccess(
+          request(Array(repeating: "", count: 2) + [long]), asker: .nobody)
+      }
+      #expect(error.code == .usage)
+      #expect(error.message.utf8.count < 1000)
+    }
+    try session.flush()
+    let asked = try session.entries(.accessRequested)
+    #expect(asked.map { $0.detail("count") } == [nil, "49"])
+    #expect(asked.allSatisfy { $0.actor == "app:123" && $0.accountID == nil })
+    #expect(try place.bytes().count < 400_000)
+    _ = try session.verify()
+  }
+
   @Test func `for reading and writing is two questions in order`() throws {
     let session = try Place().create()
     try session.addFacebook()

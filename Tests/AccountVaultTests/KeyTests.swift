@@ -181,6 +181,60 @@ import Testing
     #expect(try fresh.verify().anchored)
   }
 
+  @Test func `on a full disk stay the old ones, and the session goes on`() async throws {
+    let place = try Place()
+    do {
+      let session = try place.create()
+      try session.fill()
+    }
+    await #expect(processExitsWith: .success) {
+      [path = place.path as String, heads = place.heads as String] in
+      signal(SIGXFSZ, SIG_IGN)
+      var options = Vault.UnlockOptions()
+      options.headDirectory = heads
+      options.clock = SetClock().clock
+      let session = try Vault.open(at: path).unlock(with: .keyFile(.key()), options: options)
+      let log = try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(1), &limit)
+      limit.rlim_cur = rlim_t(try #require(log) + 4096)
+      setrlimit(__rlimit_resource_t(1), &limit)
+      let error = refusal { () throws(VaultError) in
+        try session.rotateKey(with: .keyFile(.key()), cost: .cheap)
+      }
+      #expect(error.code == .io && error.reason == .diskFull)
+      let refused = session.tokenTextOrRefusal()
+      #expect(refused == .diskFull)
+      limit.rlim_cur = limit.rlim_max
+      setrlimit(__rlimit_resource_t(1), &limit)
+      #expect(try session.verify().anchored)
+      try session.addFacebook("after")
+      _ = try session.changePassphrase(to: .text("words"), cost: .cheap)
+      #expect(try session.verify().anchored)
+      _ = try session.rotateKey(with: .keyFile(.key()), cost: .cheap)
+      #expect(try session.verify().anchored)
+    }
+    #expect(try place.open().account("after").type == "facebook")
+  }
+
+  @Test func `that a reader still has in its log are told to be there`() throws {
+    let place = try Place()
+    let session = try Vault.create(
+      at: place.path, passphrase: .text("old"), keyFile: nil, options: place.creation
+    ).takeSession()
+    let reader = try Connection.open(place.path, .readWrite)
+    try reader.setDoNotCheckpointOnClose(true)
+    try reader.execute("BEGIN")
+    let select = try reader.prepare("SELECT count(*) FROM slot")
+    #expect(try select.step())
+    let early = try session.changePassphrase(to: .text("new"), cost: .cheap)
+    #expect(!early)
+    select.reset()
+    try reader.execute("ROLLBACK")
+    let late = try session.changePassphrase(to: .text("newer"), cost: .cheap)
+    #expect(late)
+  }
+
   @Test func `rotated twice in one session still fit`() throws {
     let place = try Place()
     do {
@@ -219,6 +273,13 @@ import Testing
 }
 
 extension Session {
+  /// Why no token was handed out.
+  fileprivate func tokenTextOrRefusal() -> VaultError.Reason {
+    refusal { () throws(VaultError) in
+      try token(app: "123", account: "facebook:lestat", strictly: true)
+    }.reason
+  }
+
   /// Something in every table.
   func fill() throws {
     try addFacebook()

@@ -6,7 +6,7 @@ import AccountVault
     let session = try unlock(CommandLine.arguments[1])
 
     // The provider's answer to a sign-in goes in as it came, and the owner decides what is allowed.
-    let answer = #"{"access_token":"EAAB0example0token","token_type":"bearer","expires_in":5183944}"#
+    let answer = #"{"access_token":"EAAB0example","token_type":"bearer","expires_in":5183944}"#
     let account = try session.addAccount(
       NewAccount(type: "facebook", username: "lestat.ali", userID: "4"),
       credential: .response(secret(answer)))

@@ -95,6 +95,15 @@ let package = Package(
       name: "CommandTests",
       dependencies: ["Command", "vault", "AccountVault", "Sodium", "Time", "JSON"],
       exclude: ["Snapshots"], swiftSettings: tests),
+    // What other programs, kills, power losses and full disks do to the file
+    .target(
+      name: "TamperSupport", dependencies: ["AccountVault", "Accounts", "Faults"],
+      path: "Tests/TamperSupport", swiftSettings: tests),
+    .executableTarget(
+      name: "crash-driver", dependencies: ["TamperSupport", "AccountVault", "Faults"],
+      path: "Tests/CrashDriver", swiftSettings: tests),
+    suite(
+      "TamperTests", ["TamperSupport", "TestSupport", "AccountVault", "Faults", "crash-driver"]),
     // The command as it is run, compared whole
     suite("TranscriptTests", ["vault"]),
     // Another program, written by Documentation/Format.md, reads what the library wrote

@@ -76,10 +76,21 @@ struct LedgerRows {
     return Digest32(Array(hashes[offset..<offset + 32]))
   }
 
-  func root(at size: UInt64) throws(VaultError) -> Digest32 {
-    if size == store.state.ledgerSize { return store.state.ledgerRoot }
-    return try MerkleTree.root(size: size) { (level, index) throws(VaultError) in
-      try hash(level: level, index: index)
+  /// Whether the ledger begins with the tree of `root` and `size`, proved up to its own root.
+  ///
+  /// The stored hashes are in the clear and nobody's word: a root made of them alone is what whoever
+  /// edits the file wants it to be.
+  func continues(_ root: Digest32, at size: UInt64) throws(VaultError) -> Bool {
+    let now = store.state.ledgerSize
+    guard size <= now else { return false }
+    if size == now { return root == store.state.ledgerRoot }
+    if size == 0 { return root == MerkleTree.emptyRoot }
+    let proof = try consistency(from: size, to: now)
+    do throws(ProofError) {
+      try proof.verify(oldRoot: root, newRoot: store.state.ledgerRoot)
+      return true
+    } catch {
+      return false
     }
   }
 

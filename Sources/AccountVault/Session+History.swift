@@ -164,7 +164,7 @@ extension Session {
         hint: "an older copy of the file was put back, or the end of the ledger was cut off",
         reason: .rolledBack)
     }
-    guard try LedgerRows(store).root(at: checkpoint.size) == checkpoint.root else {
+    guard try LedgerRows(store).continues(checkpoint.root, at: checkpoint.size) else {
       throw VaultError(
         .damaged, "the ledger is not the one that the checkpoint signed", reason: .forked)
     }

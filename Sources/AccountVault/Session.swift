@@ -24,8 +24,8 @@ public struct Session: ~Copyable {
     self.store = store
     self.options = options
     uses = UseWindows()
-    store.ledgerRootAt = { [unowned store] (size) throws(VaultError) in
-      try LedgerRows(store).root(at: size)
+    store.ledgerContinues = { [unowned store] (size, root) throws(VaultError) in
+      try LedgerRows(store).continues(root, at: size)
     }
     if let copy = store.migrationBackup {
       warnings.append("the vault was taken to this version's format; the old file is \(copy)")

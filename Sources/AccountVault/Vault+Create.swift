@@ -85,7 +85,7 @@ extension Vault {
 }
 
 /// A vault that has just been made.
-public struct CreatedVault: ~Copyable {
+@frozen public struct CreatedVault: ~Copyable {
   public var session: Session
   /// Shown once; whoever has it opens the vault.
   public var recoveryCode: Secret?

@@ -21,6 +21,8 @@ package struct SQLiteError: Error, Equatable {
   package enum Kind: Sendable {
     case busy, full, io, readOnly, corrupt, notADatabase, cantOpen, constraint, schema, tooBig
     case interrupted, other
+    /// `SQLITE_ERROR`: the statement does not fit the tables that are there.
+    case statement
   }
 
   package init(extended: Int32, systemErrno: Int32 = 0, operation: String) {
@@ -43,6 +45,7 @@ package struct SQLiteError: Error, Equatable {
     case SQLITE_SCHEMA: .schema
     case SQLITE_TOOBIG: .tooBig
     case SQLITE_INTERRUPT: .interrupted
+    case SQLITE_ERROR: .statement
     default: .other
     }
   }

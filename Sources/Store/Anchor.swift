@@ -102,12 +102,20 @@ package struct Anchor {
     }
   }
 
+  /// Makes the file whole under another name first: what a kill cuts off must not be a head that
+  /// cannot be read, which would refuse the vault.
   private func create(_ head: AnchoredHead, signedBy key: borrowing SigningKey) throws(FileError) {
-    let file = try Files.createNew(path, mode: 0o600)
-    let empty = [UInt8](repeating: 0, count: Self.slotSize)
-    try file.write(encode(head, signedBy: key) + empty)
-    try file.synchronizeFully()
-    try Files.syncDirectory(Self.directory(of: path))
+    let draft = "\(path).new-\(Hex.encode(Random.bytes(6)))"
+    do throws(FileError) {
+      let file = try Files.createNew(draft, mode: 0o600)
+      let empty = [UInt8](repeating: 0, count: Self.slotSize)
+      try file.write(encode(head, signedBy: key) + empty)
+      try file.synchronizeFully()
+      try Files.publish(draft, as: path)
+    } catch {
+      try? Files.remove(draft)
+      throw error
+    }
   }
 
   static func directory(of path: String) -> String {

@@ -1,3 +1,4 @@
+import Encoding
 package import Faults
 
 /// The ways in which a file turns out not to be what it was.
@@ -15,6 +16,18 @@ extension VaultError {
   static func damagedRow(_ table: TableID, _ key: String, _ what: String) -> VaultError {
     VaultError(
       .damaged, "row \(key) of \(table.name): \(what)", hint: "vault verify", reason: .damagedRow)
+  }
+
+  static func alteredRow(_ table: TableID, _ key: Key16) -> VaultError {
+    .damagedRow(table, key.base32, "altered, or an older version of itself")
+  }
+
+  static func removedRow(_ table: TableID, _ key: Key16) -> VaultError {
+    .damagedRow(table, key.base32, "removed behind the vault's back")
+  }
+
+  static func addedRow(_ table: TableID, _ key: Key16) -> VaultError {
+    .damagedRow(table, key.base32, "added behind the vault's back")
   }
 
   static func damagedTree(_ table: TableID, _ what: String) -> VaultError {

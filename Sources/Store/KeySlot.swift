@@ -144,9 +144,11 @@ package struct KeySlot: Equatable, Sendable {
   private static let recoveryLabel = Array("vault/slot/recovery/1".utf8)
 
   /// The digest of all slots, bound into the state row: a slot that was added, removed or put back
-  /// changes it. Unkeyed, so that plain damage is told from a wrong key before the key is known.
-  static func digest(of slots: [KeySlot]) -> Key16 {
+  /// changes it. Unkeyed, so that plain damage is told from a wrong key before the key is known; the
+  /// vault's id is in it because a slot cannot be opened under another.
+  static func digest(of slots: [KeySlot], vault: Key16) -> Key16 {
     var out = Writer(capacity: 256)
+    out.key(vault)
     out.u32(UInt32(slots.count))
     for slot in slots.sorted(by: { $0.id < $1.id }) {
       out.key(slot.id)

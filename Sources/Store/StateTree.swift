@@ -43,9 +43,14 @@ final class StateTree {
 
   /// Forgets everything that was checked: another process wrote, or a transaction was rolled back.
   func forget() {
+    forgetChecked()
+    changed.removeAll(keepingCapacity: true)
+  }
+
+  /// Forgets what was checked, so that the next look is at the file; changes stay.
+  func forgetChecked() {
     checked.removeAll(keepingCapacity: true)
     checkedBytes = 0
-    changed.removeAll(keepingCapacity: true)
   }
 
   // MARK: Places
@@ -74,10 +79,10 @@ final class StateTree {
     case (nil, nil): return
     case (let offset?, let tag?):
       guard Self.key16(leaf, at: offset + 16) == tag else {
-        throw .damagedRow(table, key.base32, "altered, or an older version of itself")
+        throw .alteredRow(table, key)
       }
-    case (_?, nil): throw .damagedRow(table, key.base32, "removed behind the vault's back")
-    case (nil, _?): throw .damagedRow(table, key.base32, "added behind the vault's back")
+    case (_?, nil): throw .removedRow(table, key)
+    case (nil, _?): throw .addedRow(table, key)
     }
   }
 
@@ -118,10 +123,7 @@ final class StateTree {
   }
 
   private func remember(_ content: [UInt8], at place: Int64) {
-    if checkedBytes > Self.cacheLimit {
-      checked.removeAll(keepingCapacity: true)
-      checkedBytes = 0
-    }
+    if checkedBytes > Self.cacheLimit { forgetChecked() }
     if let old = checked.updateValue(content, forKey: place) { checkedBytes -= old.count + 64 }
     checkedBytes += content.count + 64
   }
@@ -299,20 +301,43 @@ final class StateTree {
 
   // MARK: The whole
 
-  /// Walks a table's leaves in key order and hands each record to `body`; the paths are checked.
-  func forEachRecord(
-    _ table: TableID, in state: StateRecord, keys: borrowing Keys,
-    _ body: (Key16, Key16) throws(VaultError) -> Void
-  ) throws(VaultError) -> UInt64 {
-    var count: UInt64 = 0
-    for index in 0..<(UInt64(1) << (6 * UInt64(state[table].depth))) {
-      let leaf = try node(table, level: 0, index: index, in: state, keys: keys)
-      for offset in stride(from: 0, to: leaf.count, by: Self.recordSize) {
-        try body(Self.key16(leaf, at: offset), Self.key16(leaf, at: offset + 16))
-        count += 1
-      }
+  /// A walk over a table's records in key order.
+  struct Walk {
+    fileprivate let table: TableID
+    fileprivate var index: UInt64
+    fileprivate let end: UInt64
+    fileprivate var leaf: [UInt8] = []
+    fileprivate var offset = 0
+  }
+
+  /// Begins a walk at the first record whose key is not smaller than `first`.
+  func walk(
+    _ table: TableID, from first: Key16? = nil, in state: StateRecord, keys: borrowing Keys
+  ) throws(VaultError) -> Walk {
+    let depth = state[table].depth
+    let end = UInt64(1) << (6 * UInt64(depth))
+    guard let first else { return Walk(table: table, index: 0, end: end) }
+    var walk = Walk(table: table, index: Self.leafIndex(of: first, depth: depth), end: end)
+    walk.leaf = try node(table, level: 0, index: walk.index, in: state, keys: keys)
+    walk.offset = Self.find(first, in: walk.leaf).insertion
+    walk.index += 1
+    return walk
+  }
+
+  /// The next record, its path checked; nil at the end.
+  func next(_ walk: inout Walk, in state: StateRecord, keys: borrowing Keys) throws(VaultError)
+    -> (key: Key16, tag: Key16)?
+  {
+    while walk.offset == walk.leaf.count {
+      guard walk.index < walk.end else { return nil }
+      walk.leaf = try node(walk.table, level: 0, index: walk.index, in: state, keys: keys)
+      walk.offset = 0
+      walk.index += 1
     }
-    return count
+    defer { walk.offset += Self.recordSize }
+    return (
+      Self.key16(walk.leaf, at: walk.offset), Self.key16(walk.leaf, at: walk.offset + 16)
+    )
   }
 
   // MARK: Bytes

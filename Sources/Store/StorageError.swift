@@ -27,6 +27,11 @@ extension VaultError {
       return VaultError(
         .damaged, "vault file is damaged (\(operation), SQLite code \(error.extended))",
         hint: restoreHint, reason: .damagedFile)
+    case .statement:
+      // The vault's statements are fixed, so what does not fit is the file.
+      return VaultError(
+        .damaged, "vault file is damaged: its tables are not the vault's own (\(operation))",
+        hint: restoreHint, reason: .damagedFile)
     case .io where [ENOSPC, EFBIG, EDQUOT].contains(error.systemErrno):
       return .diskFull(operation)
     case .io:

@@ -12,9 +12,9 @@ package struct AnchorWatch {
   package internal(set) var isMissing = false
   /// The head names an older state than the file: to be brought up.
   package internal(set) var isBehind = false
-  /// The last comparison refused. Until one is passed nothing is published: a file that was put back
-  /// or that forked must not take the place of the head that tells.
-  var isRefused = false
+  /// The last comparison refused, or there was none yet. Until one is passed nothing is published: a
+  /// file that was put back or that forked must not take the place of the head that tells.
+  var isRefused = true
   /// The bytes that were checked last, and the counter that they name.
   var knownBytes: [UInt8]?
   var known: AnchoredHead?
@@ -68,8 +68,8 @@ extension Store {
       throw .rolledBack(to: state.counter, from: head.counter)
     }
     if head.counter == state.counter, head.stateCode != code, isCommitted { throw .forked() }
-    guard head.ledgerSize <= state.ledgerSize, let ledgerRootAt,
-      try ledgerRootAt(head.ledgerSize) == head.ledgerRoot
+    guard head.ledgerSize <= state.ledgerSize, let ledgerContinues,
+      try ledgerContinues(head.ledgerSize, head.ledgerRoot)
     else { throw .forked() }
   }
 
@@ -108,6 +108,7 @@ extension Store {
     watch.knownBytes = nil
     watch.isBehind = false
     watch.isMissing = false
+    watch.isRefused = false
     self.watch = watch
   }
 }

@@ -7,7 +7,7 @@ extension Store {
   /// The key slots, as they stand in this transaction, held against the state.
   package func slots() throws(VaultError) -> [KeySlot] {
     let slots = try VaultFile.readSlots(connection)
-    guard KeySlot.digest(of: slots) == state.slots else {
+    guard KeySlot.digest(of: slots, vault: state.vault) == state.slots else {
       throw .damagedSlots("they are not the ones that the vault wrote")
     }
     return slots
@@ -25,7 +25,7 @@ extension Store {
       cost: cost, day: day)
     try insert(slot)
     slots.append(slot)
-    state.slots = KeySlot.digest(of: slots)
+    state.slots = KeySlot.digest(of: slots, vault: vault)
     return slot
   }
 
@@ -45,7 +45,7 @@ extension Store {
         hint: "vault add-key --recovery")
     }
     try delete(slot)
-    state.slots = KeySlot.digest(of: slots.filter { $0.id != id })
+    state.slots = KeySlot.digest(of: slots.filter { $0.id != id }, vault: vault)
   }
 
   /// Puts a new passphrase in the place of all that there are, in the caller's transaction.

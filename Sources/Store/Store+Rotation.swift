@@ -47,7 +47,7 @@ extension Store {
           number: kept.number, secret: secret, cost: cost, day: day)
         for slot in slots { try delete(slot) }
         try insert(slot)
-        state.slots = KeySlot.digest(of: [slot])
+        state.slots = KeySlot.digest(of: [slot], vault: vault)
         old = use(new)
         try reseal(progress: progress, old: &old)
         sealedKeyring = keyring.sealed(vault: vault, keys: keys)

@@ -66,10 +66,13 @@ extension Store {
     }
   }
 
-  /// Hands every row of a table to `body` in key order, one at a time, each held against the tree.
+  /// Hands every row of a table to `body` in key order, one at a time.
+  ///
+  /// Rows and tree are walked side by side, so that a row that is gone is met where it should be,
+  /// also by a scan that ends early or begins in the middle.
   ///
   /// - Parameter from: Begins at the first key that is not smaller.
-  /// - Parameter body: Answers whether to go on.
+  /// - Parameter body: Answers whether to go on; it does not write to the table.
   package func forEachRow(
     _ table: TableID, from first: Key16? = nil,
     _ body: (Row) throws(VaultError) -> Bool
@@ -78,20 +81,19 @@ extension Store {
       try rows.scan(from: first != nil)
     }
     first?.withBytes { scan.bind(1, blob: $0) }
-    var count: UInt64 = 0
+    var walk = try tree.walk(table, from: first, in: state, keys: keys)
     while try sql("reading \(table.name)", { () throws(SQLiteError) in try scan.step() }) {
       guard
         let key = scan.withBlob(0, { (span: RawSpan) in span.byteCount == 16 ? Key16(span) : nil })
       else { throw .damagedTree(table, "a key has a wrong size") }
-      let tag = rowTag(table, key, scan, from: 1)
-      try tree.check(table, key, tag: tag, in: state, keys: keys)
-      count += 1
+      let record = try tree.next(&walk, in: state, keys: keys)
+      if let record, record.key < key { throw .removedRow(table, record.key) }
+      guard let record, record.key == key else { throw .addedRow(table, key) }
+      guard rowTag(table, key, scan, from: 1) == record.tag else { throw .alteredRow(table, key) }
       if try !body(try opened(table, key, scan, from: 1)) { return }
     }
-    // A row that is gone is met by no scan; the tree knows how many there must be.
-    if first == nil, count != state[table].rows {
-      throw .damagedTree(
-        table, "\(state[table].rows) rows were written, \(count) are there")
+    if let record = try tree.next(&walk, in: state, keys: keys) {
+      throw .removedRow(table, record.key)
     }
   }
 

@@ -14,18 +14,22 @@ extension Store {
   @discardableResult
   package func verifyRows(progress: (UInt64) -> Void) throws(VaultError) -> [String] {
     precondition(isReading || isWriting, "a check is made on one snapshot")
+    try reauthenticate()
+    // What was checked before and is remembered says nothing of the file as it is now.
+    tree.forgetChecked()
     try verifyStructure()
     var done: UInt64 = 0
     for table in TableID.allCases {
+      var rows: UInt64 = 0
       try forEachRow(table) { (row) throws(VaultError) in
         if !row.sealedSecret.isEmpty { _ = try secret(of: row, in: table) }
+        rows += 1
         done += 1
         if done % 4096 == 0 { progress(done) }
         return true
       }
-      let records = try tree.forEachRecord(table, in: state, keys: keys) { _, _ in }
-      guard records == state[table].rows else {
-        throw .damagedTree(table, "it has \(records) rows, \(state[table].rows) were written")
+      guard rows == state[table].rows else {
+        throw .damagedTree(table, "it has \(rows) rows, \(state[table].rows) were written")
       }
     }
     try verifyNodes()
@@ -56,10 +60,12 @@ extension Store {
     guard states == 1 else { throw .damagedState("there are \(states) state rows") }
   }
 
-  /// Every stored node must be one that the tree reaches.
+  /// Every stored node must be one that the tree reaches, and hold something: an empty one is as good
+  /// as none to every look, and the vault never wrote it.
   private func verifyNodes() throws(VaultError) {
     let scan = try sql("checking the state tree") { () throws(SQLiteError) in
-      try connection.prepare("SELECT place FROM node ORDER BY place", persistent: false)
+      try connection.prepare(
+        "SELECT place, length(content) FROM node ORDER BY place", persistent: false)
     }
     while try sql("checking the state tree", { () throws(SQLiteError) in try scan.step() }) {
       let place = scan.int(0)
@@ -68,7 +74,7 @@ extension Store {
       let level = UInt8(truncatingIfNeeded: place >> 40)
       let index = UInt64(place) & (1 << 40 - 1)
       let depth = state[table].depth
-      guard level <= depth, index < 1 << (6 * UInt64(depth - level)) else {
+      guard level <= depth, index < 1 << (6 * UInt64(depth - level)), scan.int(1) > 0 else {
         throw .damagedTree(table, "node \(level)/\(index) belongs nowhere")
       }
     }

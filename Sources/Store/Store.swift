@@ -31,8 +31,9 @@ package final class Store {
 
   /// The head outside the file; nil where the vault keeps none.
   package var watch: AnchorWatch?
-  /// The ledger's root at an earlier size, from the stored hashes; set by the owner of the ledger.
-  package var ledgerRootAt: ((UInt64) throws(VaultError) -> Digest32)?
+  /// Whether the ledger is proved to begin with the tree of an earlier size and root; set by the owner
+  /// of the ledger.
+  package var ledgerContinues: ((UInt64, Digest32) throws(VaultError) -> Bool)?
   /// Whether `code` belongs to `state` as it is: not so once a write has begun to change it.
   var isCommitted: Bool { state.counter == committed.counter && code != .zero }
 
@@ -160,6 +161,8 @@ package final class Store {
     let last = state.counter
     let fresh = try Self.authenticated(found, keys: keys)
     if fresh.counter < last { throw .rolledBack(to: fresh.counter, from: last) }
+    // Another state of the same counter was never this file's next one.
+    if fresh.counter == last, code != .zero { throw .forked() }
     tree.forget()
     if found.keyring != sealedKeyring {
       keyring = try Keyring.open(found.keyring, vault: fresh.vault, keys: keys)
@@ -168,6 +171,16 @@ package final class Store {
     state = fresh
     committed = fresh
     code = found.code
+  }
+
+  /// Holds the whole state row, as it stands in the file, against what this session knows.
+  ///
+  /// ``refresh()`` looks no further than the code where it has not changed.
+  func reauthenticate() throws(VaultError) {
+    let found = try Self.readState(statements)
+    guard found.code == code, found.keyring == sealedKeyring,
+      try Self.authenticated(found, keys: keys) == state
+    else { throw .damagedState("the state row is not the one that the vault wrote") }
   }
 
   // MARK: The state row

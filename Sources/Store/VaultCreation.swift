@@ -78,7 +78,7 @@ package struct VaultCreation: ~Copyable {
     var state = StateRecord(vault: vault, branch: vault, createdDay: day)
     state.isOnNetworkFileSystem = onNetwork
     let slots = try slots(vault: vault, vaultKey: vaultKey)
-    state.slots = KeySlot.digest(of: slots)
+    state.slots = KeySlot.digest(of: slots, vault: vault)
     let keys = Keys(vaultKey: vaultKey.copy(), epoch: 1)
     let keyring = Keyring.new(anchor: anchor)
     if !machine.isEmpty {

@@ -7,7 +7,7 @@ extension VaultFile {
   /// Runs `body` on one snapshot with the state as it stands there.
   package func read<R>(_ body: (StateRecord) throws(VaultError) -> R) throws(VaultError) -> R {
     let (state, slots) = try Self.readClear(connection)
-    guard KeySlot.digest(of: slots) == state.slots else {
+    guard KeySlot.digest(of: slots, vault: state.vault) == state.slots else {
       throw .damagedSlots("they are not the ones that the vault was closed with")
     }
     return try body(state)

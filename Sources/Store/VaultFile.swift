@@ -48,7 +48,7 @@ package final class VaultFile {
     }
     format = try Schema.format(of: connection, path: place.path)
     (state, slots) = try Self.readClear(connection)
-    guard KeySlot.digest(of: slots) == state.slots else {
+    guard KeySlot.digest(of: slots, vault: state.vault) == state.slots else {
       throw .damagedSlots("they are not the ones that the vault was closed with")
     }
   }

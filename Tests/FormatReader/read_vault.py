@@ -195,7 +195,7 @@ def read_slots(database, state):
         need(len(slot["salt"]) == 16, "slot: salt")
         r.end()
         slots.append(slot)
-    joined = struct.pack(">I", len(slots)) + joined
+    joined = state.vault + struct.pack(">I", len(slots)) + joined
     need(blake2b(joined)[:16] == state.slots, "slots: not those that the state names")
     return sorted(slots, key=lambda slot: slot["number"])
 

@@ -20,6 +20,7 @@ public struct Secret: ~Copyable, Sendable {
     bytes = SecretBytes(wiping: &array)
   }
 
+  /// How many bytes it has.
   public var count: Int { bytes.count }
 
   /// Lends the bytes to `body`; they must not be kept.

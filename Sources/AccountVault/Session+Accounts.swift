@@ -8,13 +8,17 @@ import Store
 extension Session {
   /// An account with what is known of its credentials; never a secret.
   public struct AccountStanding: Sendable {
+    /// Who it is.
     public let account: Account
+    /// One for each client that it has a credential of.
     public let credentials: [CredentialStanding]
   }
 
   /// A credential and its state at the moment of asking.
   public struct CredentialStanding: Sendable {
+    /// What the provider issued, but for the secrets.
     public let credential: Credential
+    /// Whether it can be used at present.
     public let state: CredentialState
     /// The client's id, or nil where it is not known who the token was issued to.
     public var clientID: String? { credential.clientID.isEmpty ? nil : credential.clientID }

@@ -19,15 +19,18 @@ public enum CredentialInput: ~Copyable, Sendable {
 
 /// An account to be added.
 public struct NewAccount: Sendable {
+  /// The provider's id.
   public var type: String
   /// What the person is called there; may be left out where the response says it.
   public var username: String?
   /// The provider's own id of the person; may be left out where the response says it.
   public var userID: String?
+  /// The owner's own words about it.
   public var description: String?
   /// The client that the token was issued to; nil for the type's default.
   public var clientID: String?
 
+  /// What is known of an account before it is added.
   public init(
     type: String, username: String? = nil, userID: String? = nil, description: String? = nil,
     clientID: String? = nil

@@ -8,7 +8,9 @@ import Store
 
 /// An app and its key, which is shown once.
 public struct NewApp: ~Copyable, Sendable {
+  /// The app as the vault keeps it, with a hash of its key.
   public let app: App
+  /// The key's text, which nobody can show again.
   public let key: Secret
 }
 

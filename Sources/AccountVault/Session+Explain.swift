@@ -6,6 +6,7 @@ public import Time
 
 /// Whether an account may be used, why not, and what comes next.
 public struct Explanation: Sendable {
+  /// The account and where each of its credentials stands.
   public let standing: Session.AccountStanding
   /// Why it may not be used; nil where it may.
   public let refusal: VaultError?

@@ -7,14 +7,21 @@ import Store
 
 /// What the owner decides about an app on an account.
 public struct Decision: Sendable {
+  /// The app's id; one that the vault does not know is recorded without a key.
   public var app: String
+  /// Names as the provider writes them; empty only to take everything back.
   public var permissions: [String]
   /// As a person would name it; nil for the one account that fits.
   public var account: String?
+  /// Who sees what is written; nil for the narrowest.
   public var audience: Audience?
+  /// When a grant ends; nil for a grant without an end.
   public var until: Timestamp?
+  /// The owner's own words, kept in the ledger.
   public var reason: String?
 
+  /// A decision; nothing happens before it is given to ``Session/grant(_:)``, ``Session/deny(_:)``
+  /// or ``Session/revoke(_:)``.
   public init(
     app: String, permissions: [String], account: String? = nil, audience: Audience? = nil,
     until: Timestamp? = nil, reason: String? = nil
@@ -30,11 +37,15 @@ public struct Decision: Sendable {
 
 /// What a decision did.
 public struct DecisionOutcome: Sendable {
+  /// The app's id.
   public let app: String
+  /// The account that was meant.
   public let account: Account
+  /// What was decided about, each name once.
   public let permissions: [String]
   /// The audience of the write permissions among them.
   public let audience: Audience?
+  /// When the grant ends.
   public let until: Timestamp?
   /// The ledger's entries that record it.
   public let entries: [UInt64]
@@ -214,11 +225,17 @@ extension Session {
 
   /// One permission of an app on an account.
   public struct AccessLine: Sendable {
+    /// The app's id.
     public let app: String
+    /// The account that it is about.
     public let account: Account
+    /// The permission's name.
     public let permission: String
+    /// The group of the permission.
     public let group: PermissionGroup
+    /// The answer at the time of asking.
     public let state: PermissionState
+    /// What was decided; nil where nobody has.
     public let standing: PermissionStanding?
   }
 

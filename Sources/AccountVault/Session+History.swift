@@ -6,16 +6,20 @@ import Store
 
 /// Which entries of the ledger are wanted.
 public struct HistoryQuery: Sendable {
+  /// An app's id.
   public var app: String?
   /// The id of an account; it may be one that is gone.
   public var account: AccountID?
+  /// One kind of event alone.
   public var event: Event?
+  /// Nothing from before this time.
   public var since: Timestamp?
   /// Begin at this number; for following the ledger.
   public var from: UInt64 = 0
   /// The newest so many of those that fit.
   public var limit: Int?
 
+  /// Everything, from the first entry on.
   public init() {}
 
   func fits(_ entry: Entry) -> Bool {

@@ -25,7 +25,9 @@ public struct KeyInfo: Sendable {
 
 /// A recovery code, which is shown once.
 public struct RecoveryKey: ~Copyable, Sendable {
+  /// The slot that it opens.
   public let key: KeyInfo
+  /// The code's text, which nobody can show again.
   public let code: Secret
 }
 
@@ -33,6 +35,7 @@ public struct RecoveryKey: ~Copyable, Sendable {
 public struct RotatedKey: ~Copyable, Sendable {
   /// Shown once; in the place of the one that was removed.
   public var recoveryCode: Secret?
+  /// The ways of unlocking that went, since their secrets were not at hand.
   public let removed: [KeyInfo]
   /// Which vault key this is: one more each time.
   public let epoch: UInt64
@@ -202,6 +205,7 @@ public struct KeyDerivationCost: Sendable {
   /// Passes, from 1 to 10.
   public var operations: Int
 
+  /// Settings that are checked where they are used, not here.
   public init(memoryBytes: UInt64, operations: Int = 3) {
     self.memoryBytes = memoryBytes
     self.operations = operations

@@ -29,7 +29,9 @@ extension Session {
 
   /// What a backup holds.
   public struct Backup: Sendable {
+    /// The size of the file.
     public let bytes: Int64
+    /// How many entries the ledger in the copy has.
     public let entries: UInt64
     /// The ledger's root in the copy, in base64.
     public let root: String

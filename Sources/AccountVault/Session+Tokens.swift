@@ -9,12 +9,15 @@ import Store
 
 /// What an app is handed: the token, with what is needed to use it. Wiped when dropped.
 public struct AccessToken: ~Copyable, Sendable {
+  /// The token's bytes, as they go into a request.
   public let secret: Secret
   /// The second half of an OAuth 1.0a token, which signs and is never sent.
   public let tokenSecret: Secret?
   /// As the provider wrote it, such as `bearer`.
   public let tokenType: String
+  /// When it ends, as far as the provider said.
   public let expiry: Expiry
+  /// The account that it acts as.
   public let account: AccountID
   /// Nil where it is not known which client the token was issued to.
   public let clientID: String?

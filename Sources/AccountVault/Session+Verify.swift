@@ -7,6 +7,7 @@ import Store
 
 /// What a check of the whole vault found to be right.
 public struct Verification: Sendable {
+  /// How many entries the ledger has.
   public let entries: UInt64
   /// The ledger's root, in base64.
   public let root: String

@@ -13,12 +13,16 @@ extension Vault {
     public var makesRecoveryCode = true
     /// How dear a guess of the passphrase is.
     public var cost = KeyDerivationCost.forThisMachine
+    /// What a missing head shall mean later.
     public var anchor = AnchorRule.adopt
     /// Where the head is kept, for a place of its own such as another disk.
     public var anchorPath: String?
+    /// Makes it even where locks and syncs cannot be trusted.
     public var allowsNetworkFileSystem = false
+    /// How the new vault is unlocked.
     public var session = UnlockOptions()
 
+    /// With a recovery code, costs by the machine's memory, and a head at the usual place.
     public init() {}
   }
 
@@ -86,6 +90,7 @@ extension Vault {
 
 /// A vault that has just been made.
 @frozen public struct CreatedVault: ~Copyable {
+  /// The new vault, unlocked.
   public var session: Session
   /// Shown once; whoever has it opens the vault.
   public var recoveryCode: Secret?

@@ -8,7 +8,9 @@ import Store
 
 /// One thing that was looked at around a vault.
 public struct Finding: Sendable {
+  /// How grave a finding is.
   public enum State: String, Sendable {
+    /// As it should be.
     case ok
     /// It works, and something should be done.
     case warning
@@ -18,7 +20,9 @@ public struct Finding: Sendable {
 
   /// What was looked at, in a word or two.
   public let check: String
+  /// How grave it is.
   public let state: State
+  /// What was found, in a line.
   public let detail: String
   /// A command that helps.
   public let hint: String?

@@ -63,10 +63,12 @@ public final class Vault: Sendable {
     /// Opens only to look: a head that does not fit refuses nothing, and a missing one is not taken
     /// anew. For `history`, `verify` and the acceptance of a file as it is.
     public var isLooking = false
+    /// What time it is, for entries and ends of grants.
     public var clock = Clock.system
     /// Who acts, in the ledger's words.
     public var actor = "owner"
 
+    /// As an owner at a terminal: the system's clock, the usual place for heads.
     public init() {}
   }
 

@@ -8,16 +8,19 @@ public import Time
 public struct Account: Equatable, Sendable {
   /// A name that the account had once.
   public struct FormerUsername: Hashable, Sendable {
+    /// What the account was called until then.
     public let name: String
     /// When the vault saw that the account had another name.
     public let until: Timestamp
 
+    /// A name and the time at which it was given up.
     public init(name: String, until: Timestamp) {
       self.name = name
       self.until = until
     }
   }
 
+  /// The vault's own name for it, which never changes.
   public let id: AccountID
   /// The provider's id, such as `facebook`.
   public let type: String
@@ -26,7 +29,9 @@ public struct Account: Equatable, Sendable {
   /// The provider's id of the user as text, for it may have 64 bits or be no number at all; nil
   /// until the provider has told it.
   public var userID: String?
+  /// The owner's own words about it.
   public var description: String?
+  /// When the vault got to know it.
   public let createdAt: Timestamp
   /// The oldest first.
   public private(set) var formerUsernames: [FormerUsername]

@@ -5,6 +5,7 @@ public import Time
 public struct App: Equatable, Sendable {
   /// As the owner or a provider wrote it; see ``isID(_:)``.
   public let id: String
+  /// What a person reads when it asks.
   public var name: String
   /// The clients of its own, at most one of a type. For another type it uses the type's default.
   public var clients: [ClientReference]
@@ -14,7 +15,9 @@ public struct App: Equatable, Sendable {
   public var uids: [UInt32]
   /// A keyed hash of its key; nil where it has no key and cannot come through the agent.
   package var keyHash: Digest32?
+  /// When it was added, or first met in a decision.
   public let createdAt: Timestamp
+  /// When its present key was made; nil where it has none.
   public var keyChangedAt: Timestamp?
 
   /// - Precondition: `id` is one (``isID(_:)``).
@@ -34,6 +37,7 @@ public struct App: Equatable, Sendable {
     self.keyChangedAt = keyChangedAt
   }
 
+  /// Whether it has a key of its own for the agent.
   public var hasKey: Bool { keyHash != nil }
 
   /// The app's own client for a type.

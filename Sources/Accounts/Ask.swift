@@ -9,22 +9,27 @@ public import Time
 public struct Ask: Equatable, Sendable {
   /// Which of its permissions the app asks for.
   public enum Group: String, CaseIterable, Sendable {
+    /// Reading alone.
     case read
+    /// Writing alone.
     case write
     /// Read first, then write.
     case readwrite
+    /// Permissions beyond reading and writing, which are asked for alone.
     case extended
   }
 
   /// A process, told apart from every other of this machine, also from a later one of the same
   /// number.
   public struct Asker: Hashable, Sendable {
+    /// The number that the kernel gave the process; numbers come again.
     public let processID: Int32
     /// When the process started, in clock ticks since the machine did.
     public let startedAt: UInt64
     /// The kernel's random id of this run of the machine.
     public let bootID: String
 
+    /// A process by its number, its start and the run of the machine.
     public init(processID: Int32, startedAt: UInt64, bootID: String) {
       self.processID = processID
       self.startedAt = startedAt
@@ -45,13 +50,17 @@ public struct Ask: Equatable, Sendable {
   package let id: Key16
   /// The app's id.
   public let app: String
+  /// The provider's id.
   public let type: String
   /// The account, where the app named one.
   public let account: AccountID?
+  /// Names as the provider writes them, without those that were decided before.
   public let permissions: [String]
   /// Nil where the permissions decide.
   public let group: Group?
+  /// Who would see what is written.
   public let audience: Audience?
+  /// When the app asked.
   public let askedAt: Timestamp
   /// From this second on it can no longer be answered.
   public let deadline: Timestamp

@@ -1,7 +1,10 @@
 /// Who sees what is written with a permission.
 public enum Audience: String, CaseIterable, Sendable {
+  /// Anybody at all.
   case everyone
+  /// Those whom the person calls friends.
   case friends
+  /// The person alone.
   case onlyMe = "only_me"
 
   /// Reads what a person wrote; `public` is another word for `everyone`.

@@ -7,12 +7,15 @@ public struct Client: Equatable, Sendable {
   public let type: String
   /// As the provider gave it.
   public let clientID: String
+  /// The owner's own word for it.
   public var name: String?
   /// The address that sign-ins of this client come back to.
   public var redirect: String?
+  /// When it was added.
   public let createdAt: Timestamp
   /// Whether apps without a client of their own use it. One client of a type is.
   public var isDefault: Bool
+  /// Whether the vault keeps a client secret for it; public clients have none.
   public var hasSecret: Bool
 
   package init(

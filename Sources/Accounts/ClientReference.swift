@@ -1,8 +1,11 @@
 /// A client by its provider and its id there, written `type:client_id`.
 public struct ClientReference: Hashable, Sendable, CustomStringConvertible {
+  /// The provider's id.
   public let type: String
+  /// The client's id at the provider.
   public let clientID: String
 
+  /// The client of an id at a provider. Nothing is looked up.
   public init(type: String, clientID: String) {
     self.type = type
     self.clientID = clientID

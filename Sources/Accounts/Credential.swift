@@ -7,7 +7,9 @@ public import Time
 public struct Credential: Equatable, Sendable {
   /// The protocol, which says how a request is signed with it.
   public enum Kind: String, CaseIterable, Sendable {
+    /// OAuth 1.0a: each request is signed with a token and its secret.
     case oauth1
+    /// OAuth 2.0: the token itself is sent.
     case oauth2
   }
 
@@ -17,13 +19,17 @@ public struct Credential: Equatable, Sendable {
     case response
     /// A bare token that was given to `add-account --token-stdin`.
     case tokenStdin = "token_stdin"
+    /// A person signed in.
     case signIn = "sign_in"
+    /// The provider gave it in exchange for an older one.
     case renewal
+    /// It came with a backup that was taken over.
     case restore
   }
 
   /// What is known against it.
   public enum Mark: Hashable, Sendable {
+    /// Nothing.
     case none
     /// The provider refused it for good.
     case rejected(reason: String, at: Timestamp)
@@ -35,6 +41,7 @@ public struct Credential: Equatable, Sendable {
 
   /// The client's id at the provider.
   public let clientID: String
+  /// The protocol that it belongs to.
   public let kind: Kind
   /// As the provider wrote it, such as `bearer`.
   public let tokenType: String
@@ -54,8 +61,11 @@ public struct Credential: Equatable, Sendable {
   public let scopes: [String]?
   /// What was asked for when the person signed in.
   public let askedScopes: [String]?
+  /// How it came into the vault.
   public let source: Source
+  /// Whether a refresh token is sealed beside the access token.
   public let hasRefreshToken: Bool
+  /// What happened to it that its dates do not tell.
   public var mark: Mark
   /// Remarks on what had to be guessed, such as the unit of a lifetime.
   public let notes: [String]

@@ -5,29 +5,41 @@ public import Time
 public struct PermissionStanding: Equatable, Sendable {
   /// What was decided last. `never` is the absence of a standing, and `lapsed` is computed.
   public enum Decision: String, CaseIterable, Sendable {
+    /// A yes, perhaps with an end.
     case granted
+    /// A no before any yes, or after one.
     case denied
+    /// A yes that was taken back.
     case revoked
   }
 
   /// Who decided.
   public enum Author: String, CaseIterable, Sendable {
+    /// The owner, by a command or at a prompt.
     case person
+    /// The provider, by what it answered.
     case provider
+    /// A setting of the owner's, without a question.
     case configuration
   }
 
+  /// The permission, as the provider writes it.
   public let name: String
+  /// The group that the definition had put it into when it was decided.
   public let group: PermissionGroup
+  /// What was decided last.
   public var decision: Decision
   /// Who sees what is written with it; nil for what is not of the group `write`.
   public var audience: Audience?
   /// When the grant ends: at that second it has lapsed.
   public var until: Timestamp?
+  /// When it was decided.
   public var since: Timestamp
   /// The number of the ledger entry.
   public var entry: UInt64
+  /// Why, in the owner's words.
   public var reason: String?
+  /// Who decided.
   public var decidedBy: Author
   /// When the provider last showed that the permission is still there.
   public var confirmedAt: Timestamp?
@@ -53,6 +65,7 @@ public struct PermissionStanding: Equatable, Sendable {
     self.lapseEntry = lapseEntry
   }
 
+  /// Name and group together.
   public var permission: Permission { Permission(name, group) }
 
   /// The state at a time.

@@ -6,22 +6,39 @@
 public struct VaultError: Error, Equatable, Sendable {
   /// The rows of the exit code table; the raw value is the `code` of `--json` errors.
   public enum Code: String, Sendable, CaseIterable {
+    /// None of the others. Exit code 1.
     case failed
+    /// What was given is malformed, unknown or does not fit together. Exit code 64.
     case usage
+    /// Damaged, altered, foreign, put back or forked. Exit code 65.
     case damaged
+    /// No such file, account, app, client or provider. Exit code 66.
     case notFound = "not_found"
+    /// It is there already. Exit code 73.
     case exists
+    /// The disk or the file system refused. Exit code 74.
     case io
+    /// Nothing is lost, and a later try may work. Exit code 75.
     case tryAgain = "try_again"
+    /// The person said no. Exit code 77.
     case denied
+    /// A definition, a client or a request is wrong, never the account. Exit code 78.
     case config
+    /// Nobody has decided yet. Exit code 80.
     case neverAsked = "never_asked"
+    /// Granted once, and taken back, lapsed or narrowed since. Exit code 81.
     case revoked
+    /// There is no usable credential: a person must sign in. Exit code 82.
     case signIn = "sign_in"
+    /// Several accounts fit; ``VaultError/candidates`` has them. Exit code 83.
     case ambiguous
+    /// No passphrase or key could be had. Exit code 84.
     case locked
+    /// That passphrase or key does not open this vault. Exit code 85.
     case wrongKey = "wrong_key"
+    /// Made by a later version; nothing was changed. Exit code 86.
     case newerFormat = "newer_format"
+    /// The response is of somebody else; nothing was changed. Exit code 87.
     case wrongUser = "wrong_user"
   }
 
@@ -29,6 +46,7 @@ public struct VaultError: Error, Equatable, Sendable {
   ///
   /// New cases may be added; compare with `==` and keep a default.
   public enum Reason: String, Sendable {
+    /// The code says all that there is to say.
     case unspecified
     /// The file is not a vault at all: another program's file, an empty one, a picture.
     case foreignFile = "foreign_file"
@@ -60,10 +78,13 @@ public struct VaultError: Error, Equatable, Sendable {
     case outOfMemory = "out_of_memory"
     /// Another process holds the vault's write lock.
     case busy
+    /// No room for the log or the file; nothing was changed.
     case diskFull = "disk_full"
+    /// The file or its directory cannot be written.
     case readOnly = "read_only"
     /// The path is a symbolic link, or stands where others can write.
     case unsafePath = "unsafe_path"
+    /// Locks and syncs cannot be trusted there, and nobody said to try.
     case networkFileSystem = "network_file_system"
     /// A credential that can be renewed and has run out.
     case expired
@@ -73,13 +94,18 @@ public struct VaultError: Error, Equatable, Sendable {
     case signOnly = "sign_only"
   }
 
+  /// Which row of the exit code table it is.
   public var code: Code
+  /// What exactly happened; ``Reason/unspecified`` where the code says it all.
   public var reason: Reason
+  /// What happened, with the name of the thing; lower case, no full stop.
   public var message: String
+  /// A command that helps, as it can be pasted; nil where none does.
   public var hint: String?
   /// What fits, where several things do (``Code/ambiguous``).
   public var candidates: [String]
 
+  /// An error of the vault's own kind, for programs that pass one on.
   public init(
     _ code: Code, _ message: String, hint: String? = nil, reason: Reason = .unspecified,
     candidates: [String] = []

@@ -19,8 +19,10 @@ import Sodium
 public struct ConsistencyProofNote: Equatable, Sendable {
   static let header = "vault-consistency@v1"
 
+  /// How many entries the older tree has.
   public let oldSize: UInt64
   package let hashes: [Digest32]
+  /// The newer head, which the proof leads to; to be verified with a kept key.
   public let checkpoint: SignedCheckpoint
 
   /// - Precondition: the proof leads to the size of the checkpoint.

@@ -8,9 +8,12 @@ public import Time
 public struct Entry: Equatable, Sendable {
   /// One more thing that an event tells, such as the client, the generation or the old name.
   public struct Detail: Hashable, Sendable {
+    /// Which thing it tells, in snake_case.
     public var name: String
+    /// The thing, as text.
     public var value: String
 
+    /// A name and its value.
     public init(_ name: String, _ value: String) {
       self.name = name
       self.value = value
@@ -21,6 +24,7 @@ public struct Entry: Equatable, Sendable {
   public var number: UInt64
   /// When it happened, to the second. The leaf shows only the minute.
   public var time: Timestamp
+  /// What happened.
   public var event: Event
   /// Who did it: `owner`, `app:` and the app's id, `provider`, `engine` or `configuration`.
   public var actor: String
@@ -32,10 +36,13 @@ public struct Entry: Equatable, Sendable {
   public var accountLabel: String?
   /// The names of the permissions that it is about.
   public var permissions: [String]
+  /// Who sees what is written by the permissions granted.
   public var audience: String?
   /// When what was granted ends.
   public var until: Timestamp?
+  /// Why, in the owner's or the vault's words.
   public var reason: String?
+  /// What the provider said, where the provider was the cause.
   public var evidence: Evidence?
   /// In the order in which they were written.
   public var details: [Detail]

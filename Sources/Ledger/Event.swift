@@ -23,34 +23,63 @@
 /// nowhere in this table is refused, never skipped: an entry that a reader passes over in silence
 /// is an entry that an attacker can hide.
 public enum Event: String, CaseIterable, Sendable {
+  /// The first entry of every ledger.
   case vaultCreated = "vault_created"
+  /// An account came in, with or without a credential.
   case accountAdded = "account_added"
+  /// The label changed; the details tell from what to what.
   case accountRenamed = "account_renamed"
+  /// An account went, with its credentials and grants.
   case accountRemoved = "account_removed"
+  /// A known account got a new credential from a person's sign-in.
   case signedIn = "signed_in"
+  /// A registration at a provider came in.
   case clientAdded = "client_added"
+  /// A registration at a provider went.
   case clientRemoved = "client_removed"
+  /// An app was added, or recorded by a decision about it.
   case appAdded = "app_added"
+  /// An app went, with its grants.
   case appRemoved = "app_removed"
+  /// An app was given another key.
   case appKeyChanged = "app_key_changed"
+  /// An app asked; also an ask that the provider's rules refused.
   case accessRequested = "access_requested"
+  /// Somebody said yes.
   case granted
+  /// Somebody said no.
   case denied
+  /// Somebody took a yes back.
   case revoked
+  /// A grant with an end had come to it.
   case lapsed
+  /// The provider gave fewer scopes than before.
   case narrowed
+  /// The person took the permission back at the provider.
   case lostOnSite = "lost_on_site"
+  /// An app was handed a token.
   case tokenUsed = "token_used"
+  /// An app asked for a token and was not handed one.
   case useRefused = "use_refused"
+  /// A renewal was about to be sent.
   case renewalStarted = "renewal_started"
+  /// The provider gave a new credential for an old one.
   case renewed
+  /// The provider refused a renewal for good.
   case rejected
+  /// A renewal did not come to an answer; a later one may.
   case failed
+  /// A credential ended that nothing could renew.
   case expired
+  /// A way of unlocking, or the vault's own key, changed.
   case keysChanged = "keys_changed"
+  /// The head outside the file was taken anew.
   case anchorReset = "anchor_reset"
+  /// The vault was made from a backup; a new branch begins.
   case restored
+  /// Something came from another program's store.
   case imported
+  /// The whole vault was checked.
   case verified
   /// An ask that ended without an answer: its process died, or its deadline came. Never a no.
   case askInterrupted = "ask_interrupted"

@@ -14,6 +14,7 @@ public struct Evidence: Equatable, Sendable {
   /// A hash of the answer's body in hexadecimal, so that a kept answer can be matched later.
   public var bodyHash: String?
 
+  /// What is known of an answer; nil for what the provider did not give.
   public init(
     status: Int? = nil, code: String? = nil, subcode: String? = nil, class: String? = nil,
     bodyHash: String? = nil

@@ -19,6 +19,7 @@ public struct InclusionProofNote: Equatable, Sendable {
   /// The entry's number.
   public let index: UInt64
   package let hashes: [Digest32]
+  /// The head that the proof leads to; to be verified with a kept key.
   public let checkpoint: SignedCheckpoint
   /// What the optional line `extra` holds. Nothing vouches for it, and this product writes none.
   public let extra: [UInt8]?

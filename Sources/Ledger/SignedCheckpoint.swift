@@ -1,5 +1,6 @@
 /// A checkpoint with its signatures, as it is printed, kept and passed on.
 public struct SignedCheckpoint: Equatable, Sendable {
+  /// The note as it was read, with the signatures of others.
   public let note: SignedNote
   /// What the text says. It means nothing before ``verified(with:)``.
   public let unverified: Checkpoint

@@ -14,6 +14,7 @@ package import Sodium
 public struct SignedNote: Equatable, Sendable {
   /// One signature line.
   public struct Signature: Equatable, Sendable {
+    /// The name of the key that is said to have signed.
     public let name: String
     /// The first four bytes of a hash of name and key, big-endian. It tells keys apart; it is too
     /// short to prove anything.
@@ -27,6 +28,7 @@ public struct SignedNote: Equatable, Sendable {
 
   /// With its final newline, without the empty line that follows.
   public let text: String
+  /// In the order of their lines; none of them is checked yet.
   public let signatures: [Signature]
 
   /// Reads a note.

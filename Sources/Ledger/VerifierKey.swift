@@ -15,6 +15,7 @@ public struct VerifierKey: Hashable, Sendable {
   public let name: String
   /// 32 bytes, RFC 8032.
   package let publicKey: [UInt8]
+  /// The first four bytes of a hash of name and key, big-endian.
   public let keyID: UInt32
 
   /// - Precondition: the name is one (no spaces, no plus) and the key has 32 bytes.

@@ -2,6 +2,7 @@
 public struct DefinitionError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The member's path, such as `endpoints.token` or `errors[3].class`; empty for the whole text.
   public let member: String
+  /// What is wrong with it.
   public let problem: String
   /// Empty where nothing can be said.
   public let accepted: String

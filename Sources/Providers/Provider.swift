@@ -6,6 +6,7 @@ public struct Provider: Sendable {
   /// 1 to 64 of lower-case letters, digits and `-`; with `@` and the value of its variable where the
   /// provider was named so, such as `mastodon@social.example`.
   public internal(set) var id: String
+  /// What people call the provider.
   public let name: String
   /// The built-in that the definition started from.
   public let extends: String?
@@ -65,10 +66,21 @@ public struct Provider: Sendable {
   /// The same with the variables' values put in.
   let resolved: JSONValue
 
-  public enum Group: String, Sendable, Hashable, CaseIterable { case read, write, extended }
+  /// What kind of thing a permission allows.
+  public enum Group: String, Sendable, Hashable, CaseIterable {
+    /// Looking at what is the person's.
+    case read
+    /// Publishing in the person's name.
+    case write
+    /// Asked for alone, and shown as such, or not at all.
+    case extended
+  }
 
+  /// A permission as the definition has it.
   public struct Permission: Sendable, Hashable {
+    /// As the provider writes it. Case counts.
     public let name: String
+    /// Which kind of thing it allows.
     public let group: Group
     /// Whether it may stand in an app's first ask on its own.
     public let isBasic: Bool

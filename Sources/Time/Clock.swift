@@ -9,6 +9,7 @@ public struct Clock: Sendable {
   /// means nothing after the next start.
   public var sinceBoot: @Sendable () -> Int64
 
+  /// A clock of these two readings; tests make one that they can set.
   public init(
     now: @escaping @Sendable () -> Timestamp, sinceBoot: @escaping @Sendable () -> Int64
   ) {

@@ -65,7 +65,8 @@ struct WipedBytes: ~Copyable {
   /// Appends the bytes encoded; returns how many `%` that made.
   @discardableResult
   mutating func append(_ bytes: RawSpan, _ encoding: PercentEncoding) -> Int {
-    reserve(bytes.byteCount * 3)
+    // Counted only where the most that it can be does not fit.
+    if count + bytes.byteCount * 3 > storage.count { reserve(encoding.count(bytes)) }
     var end = count
     var escapes = 0
     storage.withMutableBytes { target in
@@ -137,6 +138,7 @@ struct WipedBytes: ~Copyable {
     }
   }
 
+  @inline(__always)
   borrowing func withBytes<R: ~Copyable, E: Error>(
     _ body: (RawSpan) throws(E) -> R
   ) throws(E) -> R {

@@ -3,19 +3,21 @@
 /// Several challenges in one header, quoted strings with escaped quotes and commas, and names in any
 /// case are read. Facebook's own form, `OAuth "Facebook Platform" "invalid_token" "…"`, carries quoted
 /// strings without names: its second one is the error.
-struct Challenge: Equatable, Sendable {
+package struct Challenge: Equatable, Sendable {
   /// In lower case.
-  var scheme: String
+  package var scheme: String
   /// Names in lower case.
-  var parameters: [(name: String, value: String)] = []
-  var unnamed: [String] = []
+  package var parameters: [(name: String, value: String)] = []
+  package var unnamed: [String] = []
 
-  var error: String? {
+  /// The code of RFC 6750 section 3.1 and its like. Without one, no token was sent or read, which says
+  /// nothing of any token.
+  package var error: String? {
     if let named = parameters.first(where: { $0.name == "error" })?.value { return named }
     return unnamed.count >= 2 ? unnamed[1] : nil
   }
 
-  static func == (left: Challenge, right: Challenge) -> Bool {
+  package static func == (left: Challenge, right: Challenge) -> Bool {
     left.scheme == right.scheme && left.unnamed == right.unnamed
       && left.parameters.elementsEqual(right.parameters, by: ==)
   }
@@ -23,7 +25,10 @@ struct Challenge: Equatable, Sendable {
   /// The longest header value that is looked at, in bytes.
   private static let limit = 8192
 
-  static func parse(_ header: String) -> [Challenge] {
+  /// Whether the server wants a DPoP proof again, with the nonce of this answer (RFC 9449 section 9).
+  package var asksForNonce: Bool { scheme == "dpop" && error == "use_dpop_nonce" }
+
+  package static func parse(_ header: String) -> [Challenge] {
     var scanner = Scanner(bytes: Array(header.utf8.prefix(limit)))
     var challenges: [Challenge] = []
     while !scanner.isAtEnd {

@@ -30,6 +30,12 @@ func string(_ secret: borrowing SecretBytes?) -> String? {
   }
 }
 
+/// The same where it must be there.
+func required(_ secret: borrowing SecretBytes?) throws -> String {
+  let text = string(secret)
+  return try #require(text)
+}
+
 extension RequestSigner {
   private static func refused(_ error: CryptoError) -> OAuthError { .cannotSign("\(error)") }
 

@@ -107,7 +107,7 @@ let package = Package(
     // The command as it is run, compared whole
     suite("TranscriptTests", ["vault"]),
     // Another program, written by Documentation/Format.md, reads what the library wrote
-    suite("FormatTests", ["AccountVault", "TestSupport"]),
+    suite("FormatTests", ["AccountVault", "Accounts", "TestSupport"]),
     // What Scripts/check finds
     suite("ScriptTests", []),
   ],

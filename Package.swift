@@ -104,6 +104,8 @@ let package = Package(
       path: "Tests/CrashDriver", swiftSettings: tests),
     suite(
       "TamperTests", ["TamperSupport", "TestSupport", "AccountVault", "Faults", "crash-driver"]),
+    suite(
+      "CrashTests", ["TamperSupport", "TestSupport", "AccountVault", "Faults", "crash-driver"]),
     // The command as it is run, compared whole
     suite("TranscriptTests", ["vault"]),
     // Another program, written by Documentation/Format.md, reads what the library wrote

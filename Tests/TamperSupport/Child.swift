@@ -10,9 +10,10 @@ public struct Child: Sendable {
 
   public var isSuccess: Bool { status == 0 && signal == 0 }
 
-  /// Where `crash-driver` lies: beside the tests.
+  /// Where `crash-driver` lies: `CRASH_DRIVER`, such as an optimized one, else beside the tests.
   public static var driver: String {
-    Bundle.main.bundleURL.appendingPathComponent("crash-driver").path
+    ProcessInfo.processInfo.environment["CRASH_DRIVER"]
+      ?? Bundle.main.bundleURL.appendingPathComponent("crash-driver").path
   }
 
   /// Runs a program with nothing at its input; `timeout` ends it after so many seconds.

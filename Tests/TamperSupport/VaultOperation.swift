@@ -37,7 +37,7 @@ public enum VaultOperation: String, CaseIterable, Sendable {
       for name in ["v.vault", "v.vault-wal", "v.vault-shm"] {
         try? FileManager.default.removeItem(atPath: sample.directory + "/" + name)
       }
-    case .reset:
+    case .reset, .open:
       try sample.createFull()
       try? FileManager.default.removeItem(atPath: sample.heads)
     default: try sample.createFull()

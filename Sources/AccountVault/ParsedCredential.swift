@@ -81,6 +81,11 @@ extension Session {
           .usage, "\(provider.id) speaks OAuth 1.0a: a bare token lacks its secret",
           hint: "give the whole response: --response FILE")
       }
+      guard provider.dpop == .none else {
+        throw VaultError(
+          .usage, "\(provider.id) binds its tokens to a key: a bare token cannot be used",
+          hint: "give the whole response: --response FILE")
+      }
       try check(bearer: token)
       return ParsedCredential(bearer: token.bytes)
     case .response(let body):

@@ -84,7 +84,11 @@ struct DefinitionAddresses {
     let accepted = "an https address, or http to a loopback address"
     let shown = ProviderText.safe(text, limit: 120)
     // The client's id comes when the request is made, into the path alone.
-    let filled = fill(put).replacing("/{client_id}", with: "/id")
+    var filled = fill(put)
+    if let path = filled.dropFirst(8).firstIndex(of: "/") {
+      filled.replaceSubrange(
+        path..., with: filled[path...].replacing("/{client_id}/", with: "/id/"))
+    }
     guard let address = Address(filled) else {
       throw DefinitionError(path, "is \"\(shown)\"", accepted: accepted)
     }

@@ -9,7 +9,7 @@ package struct TokenResponse: ~Copyable, Sendable {
   package let refreshToken: SecretBytes?
   /// The secret that signs (OAuth 1.0a).
   package let tokenSecret: SecretBytes?
-  /// In lower case; `bearer` where the response does not say. Nil for OAuth 1.0a.
+  /// `bearer`, or `dpop` where the provider binds its tokens. Nil for OAuth 1.0a.
   package let tokenType: String?
   package let expiry: TokenExpiry
   package let refreshExpiry: TokenExpiry
@@ -58,7 +58,7 @@ package struct TokenResponse: ~Copyable, Sendable {
     let secret = try members.optionalToken(
       shape.tokenSecret, isRequired: provider.protocol == .oauth1)
     let isOAuth2 = provider.protocol == .oauth2
-    let type = isOAuth2 ? try Self.type(members, shape) : nil
+    let type = isOAuth2 ? try Self.type(members, provider) : nil
     let refresh = try members.optionalToken(isOAuth2 ? shape.refreshToken : [], isRequired: false)
     var notes: [TokenNote] = []
     if isOAuth2, members.isEmptyText(shape.refreshToken) { notes.append(.refreshTokenEmpty) }
@@ -124,17 +124,21 @@ package struct TokenResponse: ~Copyable, Sendable {
     }
   }
 
+  /// What the token is sent as. A provider's own words for its bearer tokens, such as Slack's `user` and
+  /// `bot`, say whose they are and are no scheme.
   private static func type(
-    _ members: borrowing ResponseMembers, _ shape: Provider.ResponseShape
+    _ members: borrowing ResponseMembers, _ provider: Provider
   ) throws(ResponseError) -> String {
+    let types = provider.response.tokenTypes
+    let sent = provider.dpop == .required ? "dpop" : "bearer"
     guard let (text, _) = try members.value([MemberPath("token_type")!]), !text.isEmpty else {
-      return shape.tokenTypes.contains("dpop") ? shape.tokenTypes[0] : "bearer"
+      return sent
     }
     let type = text.lowercased()
-    guard shape.tokenTypes.contains(type) else {
+    guard types.contains(type) else {
       throw .unsupportedTokenType(ProviderText.safe(text, limit: 40))
     }
-    return type
+    return sent
   }
 
   private static func refusal(of error: JSONError) -> ResponseError {

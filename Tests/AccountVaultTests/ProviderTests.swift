@@ -28,7 +28,7 @@ import Testing
     let place = try Place()
     let session = try place.create()
     let before = try place.bytes()
-    for id in ["facebook", "twitter", "x", "weibo"] {
+    for id in Provider.builtInIdentifiers {
       let error = refusal { () throws(VaultError) in
         try session.addProvider(#"{"id":"\#(id)","name":"Evil","extends":"facebook"}"#)
       }

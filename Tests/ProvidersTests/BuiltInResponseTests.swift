@@ -131,7 +131,7 @@ import Time
     #expect(
       both
         == ReadResponse(
-          accessToken: "xoxp-2", tokenType: "user", expiry: .never, refreshExpiry: .unknown,
+          accessToken: "xoxp-2", tokenType: "bearer", expiry: .never, refreshExpiry: .unknown,
           scopes: ["search:read", "users:read"], userID: "U1", notes: []))
     let rotating = try read(
       #"{"ok":true,"team":{"id":"T1"},"authed_user":{"id":"U1","scope":"search:read","access_token":"xoxe.xoxp-2","token_type":"user","expires_in":43200,"refresh_token":"xoxe-2"}}"#,

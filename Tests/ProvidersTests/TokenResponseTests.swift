@@ -128,7 +128,7 @@ import Time
     #expect(found.scopes == ["search:read"])
     #expect(found.expiry == after(43200))
     #expect(found.userID == "U1")
-    #expect(found.tokenType == "user")
+    #expect(found.tokenType == "bearer")
     let top = try custom(
       #""response": {"token": "authed_user.access_token", "token_types": ["user"], "user_id": "$.team.id"}"#
     )

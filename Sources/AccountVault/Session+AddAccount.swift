@@ -159,7 +159,7 @@ extension Session {
   ) throws(VaultError) -> Account {
     let records = Records(store)
     var account = known
-    let isProved = userID != nil && userID == known.userID
+    let isProved = userID.map { id in known.userID.map { same(id, $0) } ?? false } ?? false
     let present = try records.credential(known.id, client: client)?.0
     if let present, !isProved {
       let state = try state(of: present, type: known.type)
@@ -169,7 +169,7 @@ extension Session {
       account.userID = userID
       try records.add(account.id, to: .userID(type: account.type, userID), day: today)
     }
-    if !account.clients.contains(client) { account.clients.append(client) }
+    if !account.clients.contains(where: { same($0, client) }) { account.clients.append(client) }
     try records.put(account, day: today)
     if isProved { try relabel(&account, to: username) }
     let generation = (present?.generation ?? 0) + 1
@@ -243,7 +243,7 @@ extension Session {
   private func clientID(_ new: NewAccount, provider: Provider) throws(VaultError) -> String {
     let clients = try Records(store).clients(of: new.type)
     if let named = new.clientID {
-      guard clients.contains(where: { $0.clientID == named }) else {
+      guard clients.contains(where: { same($0.clientID, named) }) else {
         throw VaultError(
           .notFound, "no client \(new.type):\(ProviderText.name(named))",
           hint: "vault add-client --type \(new.type) --client-id \(ProviderText.name(named))")

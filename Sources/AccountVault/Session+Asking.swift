@@ -10,6 +10,8 @@ import Store
 extension Session {
   /// How long a pending ask can be answered, in seconds: a week.
   static var askLifetime: Int64 { 7 * 86_400 }
+  /// How many asks of one app may wait at a time: an app that asks for ever other things fills no disk.
+  static var pendingLimit: Int { 32 }
   /// How long a person at a terminal has, in seconds.
   static var promptLifetime: Int64 { 300 }
 
@@ -201,12 +203,16 @@ extension Session {
       try records.put(App(id: request.app, name: request.app, createdAt: now), day: today)
       try record(.appAdded, app: request.app, reason: "recorded by its ask, without a key")
     }
-    // The same ask, still waiting, is put again and not beside itself.
-    for old in try records.asks()
-    where old.app == request.app && old.account == account.id && old.asker == nil
-      && old.permissions == open
-    {
+    let waiting = try records.asks().filter { $0.app == request.app && $0.asker == nil }
+    for old in waiting where old.account == account.id && old.permissions == open {
+      // The same ask again, and again nobody is there: it waits already, and the ledger has it.
+      if asker.process == nil, old.audience == audience { return old }
       try store.remove(.ask, old.id)
+    }
+    guard waiting.count < Session.pendingLimit else {
+      throw VaultError(
+        .tryAgain, "app \(request.app) has \(waiting.count) asks waiting already",
+        hint: "vault asks")
     }
     let lifetime = asker.process == nil ? Session.askLifetime : Session.promptLifetime
     let pending = Ask(

@@ -64,6 +64,6 @@ func precedes(_ a: String, _ b: String) -> Bool {
   a.utf8.lexicographicallyPrecedes(b.utf8)
 }
 
-func same(_ a: String, _ b: String) -> Bool {
+package func same(_ a: String, _ b: String) -> Bool {
   a.utf8.elementsEqual(b.utf8)
 }

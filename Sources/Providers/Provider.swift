@@ -207,6 +207,11 @@ extension Provider {
     }
   }
 
+  /// The names of a group that the definition lists, in its order; patterns are left out.
+  public func permissions(in group: Group) -> [String] {
+    permissions.filter { $0.group == group && !$0.name.hasSuffix(".*") }.map(\.name)
+  }
+
   /// Why the provider no longer has a permission that it once had.
   public func retirement(of name: String) -> String? { retiredPermissions[name] }
 

@@ -238,6 +238,30 @@ import Time
     #expect(try session.entries(.askInterrupted).isEmpty)
   }
 
+  @Test func `that waits already is not written again, and only so many wait`() throws {
+    let session = try Place().create()
+    _ = try session.addFacebook()
+    _ = try session.grant(Decision(app: "123", permissions: ["email"]))
+    for _ in 1...3 {
+      #expect(throws: VaultError.self) {
+        _ = try session.requestAccess(request(["user_likes"]), asker: .nobody)
+      }
+    }
+    #expect(try session.asks().count == 1)
+    #expect(try session.entries(.accessRequested).count == 1)
+    let names = try session.provider("facebook").permissions(in: .read).prefix(40)
+    var refusals: [VaultError.Code] = []
+    for name in names where name != "email" && name != "user_likes" {
+      do {
+        _ = try session.requestAccess(request([name]), asker: .nobody)
+      } catch {
+        refusals.append(error.code)
+      }
+    }
+    #expect(refusals.last == .tryAgain)
+    #expect(try session.asks().count == 32)
+  }
+
   @Test func `that nobody answers ends at its deadline and is no no`() throws {
     let place = try Place()
     let session = try place.create()

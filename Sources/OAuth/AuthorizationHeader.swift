@@ -21,7 +21,7 @@ package enum AuthorizationHeader {
   ) throws(OAuthError) -> SecretBytes {
     var text = try begin(realm, parameters, count)
     text.append(", oauth_signature=\"")
-    signature.withBytes { _ = text.append($0, .strict) }
+    signature.withBytes { text.append($0, .strict) }
     text.append(UInt8(ascii: "\""))
     return text.finish()
   }

@@ -28,7 +28,7 @@ package struct FormBody: ~Copyable {
 
   package mutating func append(_ name: String, _ value: borrowing SecretBytes) {
     begin(name)
-    value.withBytes { _ = bytes.append($0, encoding) }
+    value.withBytes { bytes.append($0, encoding) }
   }
 
   /// Appends what stands in none of the fields yet.

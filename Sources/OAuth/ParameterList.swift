@@ -32,19 +32,27 @@ package struct ParameterList: ~Copyable {
 
   /// Appends a pair that is not encoded.
   package mutating func append(_ name: String, _ value: String) {
-    let start = bytes.count
-    escapes += bytes.append(name, .strict)
-    let middle = bytes.count
-    escapes += bytes.append(value, .strict)
-    note(start, middle)
+    var value = value
+    value.makeContiguousUTF8()
+    // The text outlives the call.
+    unsafe append(name, value.utf8Span.span.bytes)
   }
 
   /// Appends a pair that is not encoded.
   package mutating func append(_ name: String, _ value: RawSpan) {
+    var name = name
+    name.makeContiguousUTF8()
+    // The text outlives the call.
+    let nameBytes = unsafe name.utf8Span.span.bytes
     let start = bytes.count
-    escapes += bytes.append(name, .strict)
-    let middle = bytes.count
-    escapes += bytes.append(value, .strict)
+    var middle = 0
+    var escapes = 0
+    bytes.fill(3 * (nameBytes.byteCount + value.byteCount)) { target, end in
+      escapes = WipedBytes.write(nameBytes, .strict, to: &target, at: &end)
+      middle = end
+      escapes += WipedBytes.write(value, .strict, to: &target, at: &end)
+    }
+    self.escapes += escapes
     note(start, middle)
   }
 
@@ -68,11 +76,7 @@ package struct ParameterList: ~Copyable {
       }
       // Nothing between two ampersands is no pair.
       if end > start {
-        let place = bytes.count
-        escapes += try bytes.append(recoding: form, start..<(middle ?? end))
-        let border = bytes.count
-        if let middle { escapes += try bytes.append(recoding: form, middle + 1..<end) }
-        note(place, border)
+        try append(form, name: start..<(middle ?? end), value: (middle.map { $0 + 1 } ?? end)..<end)
       }
       start = end + 1
     }
@@ -95,19 +99,30 @@ package struct ParameterList: ~Copyable {
   package mutating func append(authorization: String) throws(OAuthError) {
     for (name, value) in try AuthorizationHeader.parse(authorization)
     where name.lowercased() != "realm" && name != "oauth_signature" {
-      let place = bytes.count
       // In a header `+` is a plus; written as its escape it stays one.
-      escapes += try recode(name)
-      let border = bytes.count
-      escapes += try recode(value)
-      note(place, border)
+      var pair = name.replacingPlus + value.replacingPlus
+      pair.makeContiguousUTF8()
+      let middle = name.replacingPlus.utf8.count
+      // The text outlives the call.
+      try unsafe append(
+        pair.utf8Span.span.bytes, name: 0..<middle, value: middle..<pair.utf8.count)
     }
   }
 
-  private mutating func recode(_ text: String) throws(OAuthError) -> Int {
-    var text = text.replacingPlus
-    text.makeContiguousUTF8()
-    return try unsafe bytes.append(recoding: text.utf8Span.span.bytes, 0..<text.utf8.count)
+  /// Appends a pair of form-encoded bytes.
+  private mutating func append(
+    _ form: RawSpan, name: Range<Int>, value: Range<Int>
+  ) throws(OAuthError) {
+    let start = bytes.count
+    var middle = 0
+    var escapes = 0
+    try bytes.fill(3 * (name.count + value.count)) { target, end throws(OAuthError) in
+      escapes = try WipedBytes.write(recoding: form, name, to: &target, at: &end)
+      middle = end
+      escapes += try WipedBytes.write(recoding: form, value, to: &target, at: &end)
+    }
+    self.escapes += escapes
+    note(start, middle)
   }
 
   private mutating func note(_ start: Int, _ middle: Int) {
@@ -161,25 +176,48 @@ package struct ParameterList: ~Copyable {
   /// ``normalized()``, encoded once more, as the base string holds it.
   func writeNormalized(to text: inout WipedBytes) {
     let order = order()
+    let count = encodedCount
     bytes.withBytes { bytes in
-      for (index, pair) in order.enumerated() {
-        if index > 0 { text.append("%26") }
-        text.append(bytes.extracting(pair.name), .strict)
-        text.append("%3D")
-        text.append(bytes.extracting(pair.value), .strict)
+      text.fill(count) { target, end in
+        var isFirst = true
+        for pair in order {
+          if !isFirst { Self.write(0x25, 0x32, 0x36, to: &target, at: &end) }
+          isFirst = false
+          _ = WipedBytes.write(bytes.extracting(pair.name), .strict, to: &target, at: &end)
+          Self.write(0x25, 0x33, 0x44, to: &target, at: &end)
+          _ = WipedBytes.write(bytes.extracting(pair.value), .strict, to: &target, at: &end)
+        }
       }
     }
   }
 
+  @inline(__always)
+  private static func write(
+    _ first: UInt8, _ second: UInt8, _ third: UInt8, to target: inout MutableRawSpan,
+    at end: inout Int
+  ) {
+    WipedBytes.write(first, to: &target, at: &end)
+    WipedBytes.write(second, to: &target, at: &end)
+    WipedBytes.write(third, to: &target, at: &end)
+  }
+
   /// The first `count` pairs as a header holds them (section 3.5.1).
   func writeHeader(_ count: Int, to text: inout WipedBytes) {
+    let pairs = pairs
     bytes.withBytes { bytes in
-      for (index, pair) in pairs.prefix(count).enumerated() {
-        if index > 0 { text.append(", ") }
-        text.append(bytes.extracting(pair.name))
-        text.append("=\"")
-        text.append(bytes.extracting(pair.value))
-        text.append(UInt8(ascii: "\""))
+      // Each pair with its `="`, `"` and `, `.
+      text.fill(bytes.byteCount + 5 * count) { target, end in
+        for index in 0..<count {
+          if index > 0 {
+            WipedBytes.write(UInt8(ascii: ","), to: &target, at: &end)
+            WipedBytes.write(0x20, to: &target, at: &end)
+          }
+          WipedBytes.write(bytes.extracting(pairs[index].name), to: &target, at: &end)
+          WipedBytes.write(UInt8(ascii: "="), to: &target, at: &end)
+          WipedBytes.write(UInt8(ascii: "\""), to: &target, at: &end)
+          WipedBytes.write(bytes.extracting(pairs[index].value), to: &target, at: &end)
+          WipedBytes.write(UInt8(ascii: "\""), to: &target, at: &end)
+        }
       }
     }
   }

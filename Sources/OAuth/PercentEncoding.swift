@@ -25,6 +25,26 @@ package enum PercentEncoding: Sendable {
       && ((byte < 64 ? 0x03FF_6000_0000_0000 : 0x47FF_FFFE_87FF_FFFE) >> UInt64(byte & 63)) & 1 == 1
   }
 
+  private static let ones: UInt64 = 0x0101_0101_0101_0101
+
+  /// Whether all eight bytes of a word are letters, digits or `-._`, which both encodings keep.
+  @inline(__always)
+  static func areKept(_ word: UInt64) -> Bool {
+    let highBits = 0x80 &* ones
+    guard word & highBits == 0 else { return false }
+    let isKept =
+      isWithin(word | 0x20 &* ones, 0x61, 0x7A) | isWithin(word, 0x30, 0x39)
+      | isWithin(word, 0x2D, 0x2E) | isWithin(word, 0x5F, 0x5F)
+    return isKept & highBits == highBits
+  }
+
+  /// The highest bit of each byte that lies between two bounds. No byte of `word` has it set, so no sum
+  /// carries into the next byte.
+  @inline(__always)
+  private static func isWithin(_ word: UInt64, _ first: UInt64, _ last: UInt64) -> UInt64 {
+    (word &+ (0x80 &- first) &* ones) & ~(word &+ (0x7F &- last) &* ones)
+  }
+
   @inline(__always)
   func keeps(_ byte: UInt8) -> Bool {
     switch self {

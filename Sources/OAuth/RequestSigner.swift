@@ -76,7 +76,7 @@ package struct RequestSigner: Sendable {
   /// Both secrets encoded, with the `&` that stands there even where both are empty.
   static func key(_ clientSecret: borrowing SecretBytes, _ tokenSecret: RawSpan) -> SecretBytes {
     var key = WipedBytes(capacity: 3 * (clientSecret.count + tokenSecret.byteCount) + 1)
-    clientSecret.withBytes { _ = key.append($0, .strict) }
+    clientSecret.withBytes { key.append($0, .strict) }
     key.append(UInt8(ascii: "&"))
     key.append(tokenSecret, .strict)
     return key.finish()

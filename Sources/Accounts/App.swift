@@ -9,7 +9,7 @@ public struct App: Equatable, Sendable {
   public var name: String
   /// The clients of its own, at most one of a type. For another type it uses the type's default.
   public var clients: [ClientReference]
-  /// Its requests are signed and sent for it, and it is never handed a token.
+  /// It is never handed a token: its requests are to be signed for it, which a later release does.
   public var signOnly: Bool
   /// The Unix users that may show its key; anyone who has the key where it is empty.
   public var uids: [UInt32]
@@ -37,7 +37,7 @@ public struct App: Equatable, Sendable {
     self.keyChangedAt = keyChangedAt
   }
 
-  /// Whether it has a key of its own for the agent.
+  /// Whether it has a key of its own, for the agent that a later release brings.
   public var hasKey: Bool { keyHash != nil }
 
   /// The app's own client for a type.

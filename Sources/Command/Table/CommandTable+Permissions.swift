@@ -13,7 +13,11 @@ extension CommandTable {
         """
         APP is the id as you or the provider wrote it: 1 to 128 letters, digits and . _ -. The app's \
         key is shown once. An app uses its own client for a type, else the type's default.
+        """,
         """
+        Key and --uid are kept for the agent, which this version does not have: vault token asks for \
+        neither, and whoever can unlock the vault can be any app.
+        """,
       ],
       examples: [.init("vault add-app 123 --name 'Photo Bot'", "an app and its key")],
       json: .object(["id", "name", "clients", "key"]),

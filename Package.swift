@@ -71,6 +71,10 @@ let package = Package(
     part("Command", ["AccountVault", "Faults", "Time", "Sodium", "FileSystem", "JSON", "CSystem"]),
     // 7: executables
     .executableTarget(name: "vault", dependencies: ["Command"], swiftSettings: strict),
+    // What Scripts/bench measures the library with; no product.
+    .executableTarget(
+      name: "vault-bench", dependencies: ["AccountVault", "Accounts", "Ledger", "Faults", "FileSystem", "Sodium"],
+      path: "Sources/Benchmarks", swiftSettings: strict),
     // Tests
     suite("EncodingTests", ["Encoding"]),
     suite("TimeTests", ["Time"]),

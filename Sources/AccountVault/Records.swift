@@ -55,10 +55,10 @@ struct Records {
   func key(_ label: Label) -> Key16 {
     switch label {
     case .username(let type, let name):
-      store.blindKey("label/username", Array(type.utf8), Array(name.utf8))
+      store.blindKey("label/username", .text(type), .text(name))
     case .userID(let type, let id):
-      store.blindKey("label/user-id", Array(type.utf8), Array(id.utf8))
-    case .name(let name): store.blindKey("label/name", Array(name.utf8))
+      store.blindKey("label/user-id", .text(type), .text(id))
+    case .name(let name): store.blindKey("label/name", .text(name))
     }
   }
 
@@ -107,7 +107,7 @@ struct Records {
   // MARK: Credentials
 
   func credentialKey(_ account: AccountID, client: String) -> Key16 {
-    store.blindKey("credential", account.key.bytes, Array(client.utf8))
+    store.blindKey("credential", .key(account.key), .text(client))
   }
 
   func credential(_ account: AccountID, client: String) throws(VaultError) -> (Credential, Row)? {
@@ -143,7 +143,7 @@ struct Records {
   // MARK: Clients
 
   func clientKey(_ client: ClientReference) -> Key16 {
-    store.blindKey("client", Array(client.type.utf8), Array(client.clientID.utf8))
+    store.blindKey("client", .text(client.type), .text(client.clientID))
   }
 
   func client(_ reference: ClientReference) throws(VaultError) -> (Client, Row)? {
@@ -174,7 +174,7 @@ struct Records {
 
   // MARK: Apps
 
-  func appKey(_ id: String) -> Key16 { store.blindKey("app", Array(id.utf8)) }
+  func appKey(_ id: String) -> Key16 { store.blindKey("app", .text(id)) }
 
   func app(_ id: String) throws(VaultError) -> App? {
     guard let row = try store.row(.app, appKey(id)) else { return nil }
@@ -197,7 +197,7 @@ struct Records {
   // MARK: Standings
 
   func standingKey(app: String, account: AccountID) -> Key16 {
-    store.blindKey("standing", Array(app.utf8), account.key.bytes)
+    store.blindKey("standing", .text(app), .key(account.key))
   }
 
   func grants(app: String, account: AccountID) throws(VaultError) -> GrantSet? {
@@ -240,7 +240,7 @@ struct Records {
 
   // MARK: Definitions
 
-  func definitionKey(_ id: String) -> Key16 { store.blindKey("definition", Array(id.utf8)) }
+  func definitionKey(_ id: String) -> Key16 { store.blindKey("definition", .text(id)) }
 
   /// The text of a user's own definition.
   func definition(_ id: String) throws(VaultError) -> String? {

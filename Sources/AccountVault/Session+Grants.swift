@@ -89,7 +89,7 @@ extension Session {
     }
     return try store.write { () throws(VaultError) in
       let records = Records(store)
-      let app = try records.app(decision.app)
+      let app = try knownApp(decision.app)
       if app == nil, event == .revoked { _ = try findApp(decision.app) }
       let account = try account(for: decision, isRevoking: event == .revoked)
       let provider = try provider(account.type)

@@ -82,8 +82,17 @@ extension Session {
 
   func findApp(_ id: String) throws(VaultError) -> App {
     try Session.checkAppID(id)
-    if let app = try Records(store).app(id) { return app }
+    if let app = try knownApp(id) { return app }
     throw VaultError(.notFound, "no app \(id)", hint: "vault add-app \(id) --name NAME")
+  }
+
+  /// An app, or nil where there is none.
+  func knownApp(_ id: String) throws(VaultError) -> App? {
+    let revision = store.revision(of: .app)
+    if let known = lookups.app(id, revision: revision) { return known }
+    let app = try Records(store).app(id)
+    if let app { lookups.note(app, revision: revision) }
+    return app
   }
 
   static func checkAppID(_ id: String) throws(VaultError) {

@@ -63,10 +63,13 @@ extension Session {
         .usage, "this session was opened to look only, and hands out nothing",
         hint: "unlock the vault without looking")
     }
-    if uses.hasOpen, !strictly,
-      let known = counted(app: app, account: account, permissions: permissions)
-    {
-      return try open(try known.get())
+    let request = DecidedUses.Request(app: app, account: account, permissions: permissions)
+    if uses.hasOpen, !strictly {
+      let now = self.now
+      if let known = try decidedUse(request), known.holds(at: now), known.window.countOne(now: now) {
+        return try open(known.token)
+      }
+      if let known = counted(request, now: now) { return try open(try known.get().token) }
     }
     try closeUseWindows(all: false)
     var refusal: (kind: UseWindows.Kind, label: String)?
@@ -88,23 +91,47 @@ extension Session {
     if let refusal { uses.begin(refusal.kind, label: refusal.label, now: now) }
     let use = try outcome.get()
     try store.publishHead()
-    if !strictly { uses.begin(use.kind, label: use.account.label, now: now) }
-    return try open(use)
+    if !strictly {
+      note(use, uses.begin(use.kind, label: use.account.label, now: now), for: request)
+    }
+    return try open(use.token)
+  }
+
+  /// What was decided on an equal request, unless rows have changed since.
+  private func decidedUse(_ request: DecidedUses.Request) throws(VaultError) -> DecidedUses.Use? {
+    guard decided.use(request, revision: store.revision) != nil else { return nil }
+    // Another process may have changed the vault: a transaction takes over what did.
+    if try !store.isUnchanged() { try store.read {} }
+    return decided.use(request, revision: store.revision)
+  }
+
+  /// Keeps a decision for the next equal request.
+  private func note(
+    _ use: AllowedUse, _ window: UseWindows.Window, for request: DecidedUses.Request
+  ) {
+    decided.note(
+      DecidedUses.Use(token: use.token, window: window, decided: use.decided, end: use.end),
+      for: request, revision: store.revision)
   }
 
   /// A use, or a refusal, whose like is in the ledger and that was counted; nil where something must be
   /// written first. So a flood of either writes nothing.
-  private func counted(app: String, account text: String?, permissions: [String])
+  private func counted(_ request: DecidedUses.Request, now: Timestamp)
     -> Result<AllowedUse, VaultError>?
   {
     try? store.read { () throws(VaultError) -> Result<AllowedUse, VaultError>? in
-      let account = try usedAccount(app: app, account: text, permissions: permissions)
+      let account = try usedAccount(
+        app: request.app, account: request.account, permissions: request.permissions)
       do throws(VaultError) {
-        let use = try allowed(app: app, on: account, permissions: permissions)
-        return uses.count(use.kind, now: now) ? .success(use) : nil
+        let use = try allowed(
+          app: request.app, on: account, permissions: request.permissions)
+        guard let window = uses.count(use.kind, now: now) else { return nil }
+        note(use, window, for: request)
+        return .success(use)
       } catch {
-        let kind = kind(of: error, app: app, account: account, permissions: permissions)
-        return error.isRefusal && uses.count(kind, now: now) ? .failure(error) : nil
+        let kind = kind(
+          of: error, app: request.app, account: account, permissions: request.permissions)
+        return error.isRefusal && uses.count(kind, now: now) != nil ? .failure(error) : nil
       }
     }
   }
@@ -112,25 +139,26 @@ extension Session {
   /// A use that was allowed, its secret still sealed.
   struct AllowedUse {
     var account: Account
-    var credential: Credential
-    var row: Row
+    var token: DecidedUses.SealedToken
     var kind: UseWindows.Kind
+    /// When it was decided, and when the first thing that it relies on ends.
+    var decided: Timestamp
+    var end: Timestamp?
   }
 
-  private func open(_ use: AllowedUse) throws(VaultError) -> AccessToken {
+  private func open(_ use: DecidedUses.SealedToken) throws(VaultError) -> AccessToken {
     let secret = try Records(store).secret(of: use.row)
     return AccessToken(
       secret: Secret(secret.accessToken.copy()),
       tokenSecret: secret.tokenSecret?.copy().asSecret(),
-      tokenType: use.credential.tokenType, expiry: use.credential.expiry,
-      account: use.account.id,
-      clientID: use.credential.clientID.isEmpty ? nil : use.credential.clientID)
+      tokenType: use.tokenType, expiry: use.expiry, account: use.account,
+      clientID: use.clientID.isEmpty ? nil : use.clientID)
   }
 
   private func details(of use: AllowedUse, strictly: Bool) -> [Entry.Detail] {
-    var details = [Entry.Detail("generation", String(use.credential.generation))]
-    if !use.credential.clientID.isEmpty {
-      details.append(Entry.Detail("client", use.credential.clientID))
+    var details = [Entry.Detail("generation", String(use.kind.generation))]
+    if !use.kind.client.isEmpty {
+      details.append(Entry.Detail("client", use.kind.client))
     }
     if !strictly {
       details.append(Entry.Detail("any_number_until", (now + UseWindows.seconds).description))
@@ -145,7 +173,7 @@ extension Session {
     _ error: VaultError, app: String, account: Account, permissions: [String]
   ) throws(VaultError) -> (kind: UseWindows.Kind, label: String)? {
     let kind = kind(of: error, app: app, account: account, permissions: permissions)
-    if uses.count(kind, now: now) { return nil }
+    if uses.count(kind, now: now) != nil { return nil }
     try record(
       .useRefused, app: app, account: account, permissions: permissions,
       reason: error.code.rawValue)
@@ -202,6 +230,8 @@ extension Session {
     let records = Records(store)
     let app = try findApp(id)
     let set = try records.grants(app: id, account: account.id)
+    // One moment for all that is compared with the time.
+    let decided = now
     let entries = try checkGrants(set, app: app, account: account, permissions: permissions)
     if app.signOnly {
       throw VaultError(
@@ -211,11 +241,14 @@ extension Session {
     let (credential, row) = try credential(of: account, for: app)
     try checkState(credential, of: account)
     try checkScopes(credential, of: account, permissions: permissions)
+    var ends = set?.standings.compactMap { $0.decision == .granted ? $0.until : nil } ?? []
+    if case .at(let end) = credential.expiry { ends.append(end) }
     return AllowedUse(
-      account: account, credential: credential, row: row,
+      account: account, token: DecidedUses.SealedToken(row, credential, of: account.id),
       kind: UseWindows.Kind(
         event: .tokenUsed, app: id, account: account.id.key, client: credential.clientID,
-        generation: credential.generation, grants: entries, permissions: permissions))
+        generation: credential.generation, grants: entries, permissions: permissions),
+      decided: decided, end: ends.filter { $0 > decided }.min())
   }
 
   /// The gravest of what stands against the use.
@@ -255,9 +288,7 @@ extension Session {
     let records = Records(store)
     let own = app.client(for: account.type)?.clientID
     var wanted = own
-    if wanted == nil {
-      wanted = try records.clients(of: account.type).first(where: \.isDefault)?.clientID
-    }
+    if wanted == nil { wanted = try defaultClient(of: account.type) }
     var client = wanted
     if let wanted, !account.clients.contains(wanted), own == nil { client = nil }
     if client == nil, account.clients.count == 1 { client = account.clients[0] }
@@ -266,6 +297,14 @@ extension Session {
     throw VaultError(
       .signIn, "account \(ProviderText.name(account.label)) has no credential\(whose)",
       hint: signInHint(account))
+  }
+
+  private func defaultClient(of type: String) throws(VaultError) -> String? {
+    let revision = store.revision(of: .client)
+    if let known = lookups.defaultClient(of: type, revision: revision) { return known }
+    let found = try Records(store).clients(of: type).first(where: \.isDefault)?.clientID
+    lookups.note(defaultClient: found, of: type, revision: revision)
+    return found
   }
 
   /// How an account gets a new credential.

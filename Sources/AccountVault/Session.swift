@@ -3,7 +3,7 @@ import Time
 public import Faults
 import Encoding
 import FileSystem
-import Ledger
+package import Ledger
 import Sodium
 import Store
 
@@ -16,6 +16,8 @@ public struct Session: ~Copyable {
   let options: Vault.UnlockOptions
   let uses: UseWindows
   let providers = ProviderCache()
+  let decided = DecidedUses()
+  let lookups = KnownRecords()
   /// What was found at unlocking that the owner should know.
   public private(set) var warnings: [String] = []
 
@@ -102,7 +104,7 @@ public struct Session: ~Copyable {
 
   /// Writes an entry in the open transaction.
   @discardableResult
-  func record(
+  package func record(
     _ event: Event, actor: String? = nil, app: String? = nil, account: Account? = nil,
     permissions: [String] = [], audience: Audience? = nil, until: Timestamp? = nil,
     reason: String? = nil, evidence: Evidence? = nil, details: [Entry.Detail] = []

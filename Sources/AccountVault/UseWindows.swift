@@ -28,29 +28,51 @@ final class UseWindows {
     var reason: String?
   }
 
-  struct Window {
-    var until: Timestamp
-    var label: String
+  final class Window {
+    let until: Timestamp
+    let label: String
     /// Beyond the one that the ledger has.
-    var count: UInt64 = 0
+    fileprivate(set) var count: UInt64 = 0
+    fileprivate var isOpen = true
+
+    fileprivate init(until: Timestamp, label: String) {
+      self.until = until
+      self.label = label
+    }
+
+    /// Counts one more, if the window is still open.
+    func countOne(now: Timestamp) -> Bool {
+      guard isOpen, now < until,
+        // A clock that was set back does not make a window longer.
+        until.seconds - now.seconds <= UseWindows.seconds
+      else { return false }
+      count += 1
+      return true
+    }
   }
 
   private var open: [Kind: Window] = [:]
+  /// When the first of them ends, and the last: outside of these times some are over.
+  private var firstEnd = Timestamp(seconds: .max)
+  private var lastEnd = Timestamp(seconds: .min)
 
   /// Counts one more of a kind, if its window is open.
-  func count(_ kind: Kind, now: Timestamp) -> Bool {
-    guard let index = open.index(forKey: kind), now < open.values[index].until,
-      // A clock that was set back does not make a window longer.
-      open.values[index].until.seconds - now.seconds <= UseWindows.seconds
-    else { return false }
-    open.values[index].count += 1
-    return true
+  ///
+  /// - Returns: The window.
+  func count(_ kind: Kind, now: Timestamp) -> Window? {
+    guard let window = open[kind], window.countOne(now: now) else { return nil }
+    return window
   }
 
   var hasOpen: Bool { !open.isEmpty }
 
-  func begin(_ kind: Kind, label: String, now: Timestamp) {
-    open[kind] = Window(until: now + UseWindows.seconds, label: label)
+  @discardableResult
+  func begin(_ kind: Kind, label: String, now: Timestamp) -> Window {
+    let window = Window(until: now + UseWindows.seconds, label: label)
+    open.updateValue(window, forKey: kind)?.isOpen = false
+    firstEnd = min(firstEnd, window.until)
+    lastEnd = max(lastEnd, window.until)
+    return window
   }
 
   private func reopen(_ kind: Kind, _ window: Window) {
@@ -59,12 +81,21 @@ final class UseWindows {
 
   /// Takes out the windows that are over (or all) and answers those with a count.
   func close(all: Bool, now: Timestamp) -> [(Kind, Window)] {
-    guard !open.isEmpty else { return [] }
+    let isFull = open.count > UseWindows.limit
+    guard
+      all || isFull || now >= firstEnd || lastEnd.seconds - now.seconds > UseWindows.seconds,
+      !open.isEmpty
+    else { return [] }
     let over = open.filter { _, window in
-      all || now >= window.until || window.until.seconds - now.seconds > UseWindows.seconds
-        || open.count > UseWindows.limit
+      all || isFull || now >= window.until
+        || window.until.seconds - now.seconds > UseWindows.seconds
     }
-    for kind in over.keys { open[kind] = nil }
+    for (kind, window) in over {
+      window.isOpen = false
+      open[kind] = nil
+    }
+    firstEnd = open.values.map(\.until).min() ?? Timestamp(seconds: .max)
+    lastEnd = open.values.map(\.until).max() ?? Timestamp(seconds: .min)
     return over.filter { $0.value.count > 0 }.sorted { $0.value.until < $1.value.until }
       .map { ($0.key, $0.value) }
   }

@@ -41,7 +41,10 @@ package struct Reader: Sendable {
 
   /// A length and that many bytes of UTF-8, which must be well formed.
   package mutating func text() throws(EncodingError) -> String {
-    guard let text = String(validating: try field(), as: UTF8.self) else {
+    let count = Int(try u32())
+    guard count <= remaining else { throw .truncated }
+    defer { place += count }
+    guard let text = String(validating: bytes[place..<place + count], as: UTF8.self) else {
       throw .notCanonical("text is not UTF-8")
     }
     return text

@@ -24,6 +24,10 @@ package struct FileFacts: Equatable, Sendable {
 
   package let inode: UInt64
 
+  /// When the content, and when anything about the file, last changed: nanoseconds since 1970, as
+  /// exact as the file system keeps them.
+  package let modifiedAt, changedAt: Int64
+
   /// True when any other user or group may read, write or search it.
   package var isOpenToOthers: Bool { mode & 0o077 != 0 }
 
@@ -43,5 +47,10 @@ package struct FileFacts: Equatable, Sendable {
     size = Int64(status.st_size)
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
+    modifiedAt = Self.nanoseconds(status.st_mtim)
+    changedAt = Self.nanoseconds(status.st_ctim)
+  }
+  private static func nanoseconds(_ time: timespec) -> Int64 {
+    Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 }

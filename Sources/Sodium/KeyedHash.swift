@@ -81,6 +81,33 @@ package struct KeyedHash: ~Copyable {
     unsafe digest32(data.span.bytes, key: key)
   }
 
+  /// The hash of three parts in a row, without allocating. Where their borders matter, the first says
+  /// where they are.
+  ///
+  /// - Precondition: `key` has 16 to 64 bytes.
+  package static func digest16(
+    _ first: RawSpan, _ second: RawSpan, _ third: RawSpan, key: borrowing SecretBytes
+  ) -> Key16 {
+    check(key)
+    let size = crypto_generichash_statebytes()
+    return unsafe Output.key16 { output in
+      // On the stack, ours until the closure ends, aligned as C asks; it holds the key for a while,
+      // so it is wiped.
+      unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 64) { memory in
+        let start = memory.baseAddress!
+        let state = OpaquePointer(start)
+        var status = unsafe crypto_generichash_init(
+          state, key.start.assumingMemoryBound(to: UInt8.self), key.count, 16)
+        status |= unsafe first.lend { unsafe crypto_generichash_update(state, $0, UInt64($1)) }
+        status |= unsafe second.lend { unsafe crypto_generichash_update(state, $0, UInt64($1)) }
+        status |= unsafe third.lend { unsafe crypto_generichash_update(state, $0, UInt64($1)) }
+        status |= unsafe crypto_generichash_final(state, output, 16)
+        precondition(status == 0, "hashing cannot fail")
+        unsafe sodium_memzero(start, size)
+      }
+    }
+  }
+
   /// An empty key would make the hash one that anybody can compute, so it is refused.
   private static func check(_ key: borrowing SecretBytes) {
     precondition((16...64).contains(key.count), "a key has 16 to 64 bytes")

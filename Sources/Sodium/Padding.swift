@@ -22,6 +22,15 @@ package enum Padding {
     return Array(bytes.prefix(count))
   }
 
+  /// Takes the padding off in place.
+  ///
+  /// - Precondition: `block` is positive.
+  /// - Throws: ``SodiumError/badEncoding`` for what ``padded(_:block:)`` cannot have written.
+  package static func unpad(_ bytes: inout [UInt8], block: Int) throws(SodiumError) {
+    let count = try unsafe unpaddedCount(bytes.span.bytes, block: block)
+    bytes.removeLast(bytes.count - count)
+  }
+
   static func paddedCount(_ count: Int, block: Int) -> Int {
     precondition(block > 0, "a block has at least one byte")
     return count - count % block + block

@@ -14,27 +14,25 @@ enum Associated {
   /// A row's column: label, vault, key epoch, table, key, column, version of that column.
   static func row(
     vault: Key16, epoch: UInt64, table: TableID, key: Key16, column: Column, version: Int64
-  ) -> [UInt8] {
-    var out = Writer(capacity: 64)
-    out.raw(rowLabel)
+  ) -> AssociatedBytes {
+    var out = AssociatedBytes("vault/row/1")
     out.key(vault)
     out.u64(epoch)
     out.u8(table.rawValue)
     out.key(key)
     out.u8(column.rawValue)
-    out.i64(version)
-    return out.bytes
+    out.u64(UInt64(bitPattern: version))
+    return out
   }
 
   /// A ledger entry's body. An entry of the same number from a branch that was left behind opens
   /// too, but its leaf is not the one in the tree.
-  static func entry(vault: Key16, epoch: UInt64, number: UInt64) -> [UInt8] {
-    var out = Writer(capacity: 64)
-    out.raw(entryLabel)
+  static func entry(vault: Key16, epoch: UInt64, number: UInt64) -> AssociatedBytes {
+    var out = AssociatedBytes("vault/entry/1")
     out.key(vault)
     out.u64(epoch)
     out.u64(number)
-    return out.bytes
+    return out
   }
 
   /// The keyring in the state row.
@@ -57,8 +55,6 @@ enum Associated {
     return out.bytes
   }
 
-  private static let rowLabel = Array("vault/row/1".utf8)
-  private static let entryLabel = Array("vault/entry/1".utf8)
   private static let keyringLabel = Array("vault/keyring/1".utf8)
   private static let slotLabel = Array("vault/slot/1".utf8)
 }

@@ -53,12 +53,21 @@ final class StateTree {
     checkedBytes = 0
   }
 
+  /// Forgets what was checked of one table.
+  func forget(_ table: TableID) {
+    for place in checked.keys where Self.table(of: place) == table.rawValue {
+      if let content = checked.removeValue(forKey: place) { checkedBytes -= content.count + 64 }
+    }
+  }
+
   // MARK: Places
 
   /// Table, level and index in one integer, so that a table's nodes lie together.
   static func place(_ table: TableID, level: UInt8, index: UInt64) -> Int64 {
     Int64(table.rawValue) << 48 | Int64(level) << 40 | Int64(index)
   }
+
+  private static func table(of place: Int64) -> UInt8 { UInt8(truncatingIfNeeded: place >> 48) }
 
   private static func leafIndex(of key: Key16, depth: UInt8) -> UInt64 {
     depth == 0 ? 0 : key.high >> (64 - 6 * UInt64(depth))
@@ -158,7 +167,7 @@ final class StateTree {
     let found = Self.find(key, in: leaf)
     switch (found.offset, tag) {
     case (let offset?, let tag?):
-      leaf.replaceSubrange(offset + 16..<offset + 32, with: tag.bytes)
+      Self.put(tag, into: &leaf, at: offset + 16)
     case (let offset?, nil):
       leaf.removeSubrange(offset..<offset + Self.recordSize)
       state[table].rows -= 1
@@ -173,7 +182,8 @@ final class StateTree {
   /// Writes the changed leaves and the branches above them, and sets the tables' roots.
   func write(into state: inout StateRecord, keys: borrowing Keys) throws(VaultError) {
     guard !changed.isEmpty else { return }
-    for table in TableID.allCases {
+    let tables = Set(changed.keys.map(Self.table(of:)))
+    for table in TableID.allCases where tables.contains(table.rawValue) {
       let depth = state[table].depth
       for level in 0...depth {
         let range =
@@ -203,7 +213,7 @@ final class StateTree {
     var branch = try node(table, level: level, index: index >> 6, in: state, keys: keys)
     if branch.isEmpty { branch = [UInt8](repeating: 0, count: Self.branchSize) }
     let offset = Int(index & 63) * 16
-    branch.replaceSubrange(offset..<offset + 16, with: digest.bytes)
+    Self.put(digest, into: &branch, at: offset)
     changed[Self.place(table, level: level, index: index >> 6)] = branch
   }
 
@@ -344,11 +354,13 @@ final class StateTree {
 
   private static func digest(of content: [UInt8], at place: Int64, keys: borrowing Keys) -> Key16 {
     if content.isEmpty { return .zero }
-    var hash = KeyedHash(key: keys.tree, outputCount: 16)
-    // The place is hashed too, so that no node can be moved to another.
-    unsafe withUnsafeBytes(of: place.bigEndian) { unsafe hash.update(RawSpan(_unsafeBytes: $0)) }
-    hash.update(content)
-    return hash.finish16()
+    let nothing = RawSpan()
+    // The place is hashed too, so that no node can be moved to another. Integer and array live
+    // through the call.
+    return unsafe withUnsafeBytes(of: place.bigEndian) { place in
+      unsafe KeyedHash.digest16(
+        RawSpan(_unsafeBytes: place), content.span.bytes, nothing, key: keys.tree)
+    }
   }
 
   private static func find(_ key: Key16, in leaf: [UInt8]) -> (offset: Int?, insertion: Int) {
@@ -361,6 +373,14 @@ final class StateTree {
       if other < key { low = middle + 1 } else { high = middle }
     }
     return (nil, low * recordSize)
+  }
+
+  private static func put(_ key: Key16, into bytes: inout [UInt8], at offset: Int) {
+    for place in 0..<8 {
+      let shift = UInt64(56 - 8 * place)
+      bytes[offset + place] = UInt8(truncatingIfNeeded: key.high >> shift)
+      bytes[offset + 8 + place] = UInt8(truncatingIfNeeded: key.low >> shift)
+    }
   }
 
   private static func key16(_ bytes: [UInt8], at offset: Int) -> Key16 {

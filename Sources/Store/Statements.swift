@@ -34,6 +34,9 @@ final class RowStatements {
   private var selectStatement: Statement?
   private var upsertStatement: Statement?
   private var deleteStatement: Statement?
+  /// Scans that nobody uses at the moment: from the first row, and from a key on.
+  private var idleScan: Statement?
+  private var idleScanFrom: Statement?
 
   init(_ table: TableID, _ connection: Connection) {
     self.table = table
@@ -73,10 +76,21 @@ final class RowStatements {
     }
   }
 
-  /// A scan of its own, so that scans can stand inside each other.
+  /// A scan for the caller alone until it is given back, so that scans can stand inside each other.
   func scan(from lower: Bool) throws(SQLiteError) -> Statement {
-    try connection.prepare(
+    let idle = lower ? idleScanFrom : idleScan
+    if let idle {
+      if lower { idleScanFrom = nil } else { idleScan = nil }
+      return idle
+    }
+    return try connection.prepare(
       "SELECT key, \(Self.columns) FROM \(table.name)\(lower ? " WHERE key >= ?1" : "")"
-        + " ORDER BY key", persistent: false)
+        + " ORDER BY key")
+  }
+
+  /// Ends a scan and keeps it for the next.
+  func giveBack(_ scan: Statement, from lower: Bool) {
+    scan.reset()
+    if lower { idleScanFrom = scan } else { idleScan = scan }
   }
 }

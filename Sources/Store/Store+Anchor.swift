@@ -1,5 +1,7 @@
 import Encoding
 package import Faults
+import FileSystem
+import Glibc
 import Sodium
 
 /// How the store stands to the head outside the file.
@@ -15,25 +17,86 @@ package struct AnchorWatch {
   /// The last comparison refused, or there was none yet. Until one is passed nothing is published: a
   /// file that was put back or that forked must not take the place of the head that tells.
   var isRefused = true
-  /// The bytes that were checked last, and the counter that they name.
+  /// The bytes that were checked last, and the head that they name.
   var knownBytes: [UInt8]?
   var known: AnchoredHead?
+  /// What the kernel said of the file before those bytes were read; nil where it cannot be relied on.
+  var knownFacts: FileFacts?
+  /// The code of the state that `known` was held against last.
+  var heldCode: Digest32 = .zero
+  /// A network file system may show facts that are no longer true.
+  private let tellsChanges: Bool
 
-  package init(_ anchor: Anchor) { self.anchor = anchor }
+  package init(_ anchor: Anchor) {
+    self.anchor = anchor
+    let fileSystem = try? Files.fileSystem(of: anchor.path)
+    tellsChanges = fileSystem == .local
+  }
+
+  /// A look at the head outside the file.
+  enum Look {
+    /// It is the file that was read last, unchanged since.
+    case unchanged
+    /// Its bytes, or nil where it is not there.
+    case bytes([UInt8]?)
+  }
+
+  /// Looks at the head, and reads it unless the kernel's facts of the file (which one it is, its size,
+  /// when it last changed, to the nanosecond) are those of the last reading.
+  ///
+  /// A file that is written or replaced has another time of change, which nobody sets who does not set
+  /// the machine's clock. Two changes have the same time only within one tick of that clock, so facts
+  /// are relied on only where the last change was longer ago than any tick when the bytes were read.
+  mutating func look() throws(VaultError) -> Look {
+    let path = anchor.path
+    let facts = try files("reading the vault's head") { () throws(FileError) in
+      try Files.inspect(path)
+    }
+    if let facts, facts == knownFacts { return .unchanged }
+    let now = Self.now
+    let content = try anchor.bytes()
+    knownFacts = nil
+    if let facts, content != nil, tellsChanges,
+      now - max(facts.modifiedAt, facts.changedAt) > Self.tick(of: facts)
+    {
+      knownFacts = facts
+    }
+    return .bytes(content)
+  }
+
+  /// More than the kernel's ticks are apart; for a file system that keeps whole seconds, two of them
+  /// and some.
+  private static func tick(of facts: FileFacts) -> Int64 {
+    let second: Int64 = 1_000_000_000
+    let isCoarse = facts.modifiedAt % second == 0 && facts.changedAt % second == 0
+    return isCoarse ? 5 * second / 2 : second / 20
+  }
+
+  /// Nanoseconds since 1970, by the clock that dates files.
+  private static var now: Int64 {
+    var time = timespec()
+    // The kernel writes into our own variable; it has this clock.
+    _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
 }
 
 extension Store {
   /// Compares the head outside the file with the state of the open transaction.
   ///
-  /// `content` was read before the transaction began: another process may commit and publish between
+  /// `look` was taken before the transaction began: another process may commit and publish between
   /// the two, and only this order never takes that for a file that was put back.
   ///
   /// - Throws: ``VaultError`` with reason `rolledBack`, `forked`, `anchorMissing` or `damagedAnchor`.
-  func compareAnchor(_ content: [UInt8]?) throws(VaultError) {
-    guard var watch else { return }
+  func compareAnchor(_ look: AnchorWatch.Look?) throws(VaultError) {
+    guard let look, var watch else { return }
+    if case .unchanged = look, watch.heldCode == code, code != .zero { return }
     watch.isRefused = true
     defer { self.watch = watch }
-    guard let content else {
+    watch.heldCode = .zero
+    switch look {
+    case .unchanged: break
+    case .bytes(nil):
       watch.isMissing = true
       watch.isBehind = true
       if watch.isEnforced, keyring.anchor.kind == .required {
@@ -44,20 +107,26 @@ extension Store {
       }
       watch.isRefused = false
       return
-    }
-    watch.isMissing = false
-    if content != watch.knownBytes {
-      do throws(VaultError) {
-        watch.known = try watch.anchor.newest(in: content, publicKey: keyring.publicKey)
-        watch.knownBytes = content
-      } catch {
-        if watch.isEnforced { throw error }
-        return
+    case .bytes(let content?):
+      watch.isMissing = false
+      if content != watch.knownBytes {
+        do throws(VaultError) {
+          watch.known = nil
+          watch.knownBytes = nil
+          watch.known = try watch.anchor.newest(in: content, publicKey: keyring.publicKey)
+          watch.knownBytes = content
+        } catch {
+          if watch.isEnforced { throw error }
+          return
+        }
       }
     }
     if let head = watch.known {
       watch.isBehind = head.counter < state.counter
-      if watch.isEnforced { try hold(head) }
+      if watch.isEnforced {
+        try hold(head)
+        watch.heldCode = code
+      }
     }
     watch.isRefused = false
   }
@@ -106,6 +175,8 @@ extension Store {
     try watch.anchor.write(head, signedBy: keyring.signing, replacing: replacing)
     watch.known = nil
     watch.knownBytes = nil
+    watch.knownFacts = nil
+    watch.heldCode = .zero
     watch.isBehind = false
     watch.isMissing = false
     watch.isRefused = false

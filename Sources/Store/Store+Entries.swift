@@ -40,7 +40,10 @@ extension Store {
 
   func sealed(_ body: [UInt8], number: UInt64) -> [UInt8] {
     let associated = Associated.entry(vault: vault, epoch: keys.epoch, number: number)
-    return AEAD.seal(body, associated: associated, key: keys.ledger)
+    return associated.withBytes {
+      // The array lives through the call.
+      unsafe AEAD.seal(body.span.bytes, associated: $0, key: keys.ledger)
+    }
   }
 
   /// The stored hashes of an entry; they are believed only as far as they lead to the root.
@@ -78,7 +81,9 @@ extension Store {
     let associated = Associated.entry(vault: vault, epoch: state.keyEpoch, number: number)
     do throws(SodiumError) {
       let count = try row.withBlob(column) { (box: RawSpan) throws(SodiumError) -> Int in
-        try unsafe AEAD.open(box, associated: associated.span.bytes, key: keys.ledger, into: &body)
+        try associated.withBytes { (associated: RawSpan) throws(SodiumError) -> Int in
+          try AEAD.open(box, associated: associated, key: keys.ledger, into: &body)
+        }
       }
       body.removeLast(body.count - count)
     } catch {

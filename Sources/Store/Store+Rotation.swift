@@ -143,7 +143,8 @@ extension Store {
     func associated(_ column: Associated.Column, _ version: Int64) -> [UInt8] {
       Associated.row(
         vault: vault, epoch: previous.epoch, table: table, key: found.key, column: column,
-        version: version)
+        version: version
+      ).array
     }
     do throws(SodiumError) {
       var overview: [UInt8] = []
@@ -195,7 +196,9 @@ extension Store {
       guard found else { throw .damagedEntry(number, "it is missing") }
       do throws(SodiumError) {
         let count = try select.withBlob(0) { (box: RawSpan) throws(SodiumError) -> Int in
-          try unsafe AEAD.open(box, associated: place.span.bytes, key: previous.ledger, into: &body)
+          try place.withBytes { (place: RawSpan) throws(SodiumError) -> Int in
+            try AEAD.open(box, associated: place, key: previous.ledger, into: &body)
+          }
         }
         body.removeLast(body.count - count)
       } catch {

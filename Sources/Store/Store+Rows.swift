@@ -9,18 +9,24 @@ extension Store {
   /// The key of a look-up: a keyed hash of what is looked for, byte for byte.
   ///
   /// Stops whoever reads the file from seeing names, or which rows belong together.
-  package func blindKey(_ purpose: StaticString, _ parts: [UInt8]...) -> Key16 {
-    var hash = KeyedHash(key: keyring.blind, outputCount: 16)
-    var head = Writer(capacity: 64)
-    head.field(purpose.description)
-    hash.update(head.bytes)
+  package func blindKey(_ purpose: StaticString, _ parts: BlindPart...) -> Key16 {
+    var input = Writer(capacity: 192)
+    input.field(purpose.description)
     for part in parts {
-      var length = Writer(capacity: 4)
-      length.u32(UInt32(part.count))
-      hash.update(length.bytes)
-      hash.update(part)
+      switch part {
+      case .text(let text): input.field(text)
+      case .key(let key):
+        input.u32(16)
+        input.key(key)
+      }
     }
-    return hash.finish16()
+    return KeyedHash.digest16(input.bytes, key: keyring.blind)
+  }
+
+  /// What goes into the key of a look-up.
+  package enum BlindPart {
+    case text(String)
+    case key(Key16)
   }
 
   /// The keyed hash under which an app's key is stored; it survives a new vault key.
@@ -38,6 +44,25 @@ extension Store {
   ///   is an older version of itself.
   package func row(_ table: TableID, _ key: Key16) throws(VaultError) -> Row? {
     precondition(isReading || isWriting, "rows are read inside a transaction")
+    if let last = lastRow, last.table == table, last.key == key,
+      last.revision == revision(of: table)
+    {
+      return last.row
+    }
+    let row = try checkedRow(table, key)
+    lastRow = ReadRow(table: table, key: key, revision: revision(of: table), row: row)
+    return row
+  }
+
+  /// The row that was read last: a change of one begins with reading it.
+  struct ReadRow {
+    var table: TableID
+    var key: Key16
+    var revision: UInt64
+    var row: Row?
+  }
+
+  private func checkedRow(_ table: TableID, _ key: Key16) throws(VaultError) -> Row? {
     let select = try statement(table) { (rows) throws(SQLiteError) in try rows.select }
     key.withBytes { select.bind(1, blob: $0) }
     defer { select.reset() }
@@ -59,8 +84,10 @@ extension Store {
       vault: vault, epoch: state.keyEpoch, table: table, key: row.key, column: .secret,
       version: row.generation)
     do throws(SodiumError) {
-      return try AEAD.open(
-        row.sealedSecret, associated: associated, key: keys.rows)
+      return try associated.withBytes { (associated: RawSpan) throws(SodiumError) in
+        // The array lives through the call.
+        try unsafe AEAD.open(row.sealedSecret.span.bytes, associated: associated, key: keys.rows)
+      }
     } catch {
       throw .damagedRow(table, row.key.base32, "its secret cannot be opened")
     }
@@ -80,6 +107,7 @@ extension Store {
     let scan = try statement(table) { (rows) throws(SQLiteError) in
       try rows.scan(from: first != nil)
     }
+    defer { rows[table.position].giveBack(scan, from: first != nil) }
     first?.withBytes { scan.bind(1, blob: $0) }
     var walk = try tree.walk(table, from: first, in: state, keys: keys)
     while try sql("reading \(table.name)", { () throws(SQLiteError) in try scan.step() }) {
@@ -131,6 +159,7 @@ extension Store {
     let delete = try statement(table) { (rows) throws(SQLiteError) in try rows.delete }
     key.withBytes { delete.bind(1, blob: $0) }
     try sql("removing a row of \(table.name)") { () throws(SQLiteError) in try delete.run() }
+    noteChange(of: table)
     try tree.change(table, key, to: nil, in: &state, keys: keys)
   }
 
@@ -140,7 +169,9 @@ extension Store {
     let associated = Associated.row(
       vault: vault, epoch: keys.epoch, table: table, key: key, column: .secret,
       version: generation)
-    return AEAD.seal(secret, associated: associated, key: keys.rows)
+    return secret.withBytes { secret in
+      associated.withBytes { AEAD.seal(secret, associated: $0, key: keys.rows) }
+    }
   }
 
   /// Seals a row's overview, stores the row and puts its tag into the tree.
@@ -149,8 +180,10 @@ extension Store {
       vault: vault, epoch: keys.epoch, table: table, key: row.key, column: .overview,
       version: row.version)
     let padded = Padding.padded(row.overview, block: table.overviewBlock)
-    let overview = AEAD.seal(
-      padded, associated: associated, key: keys.rows)
+    // The array lives through the call.
+    let overview = associated.withBytes {
+      unsafe AEAD.seal(padded.span.bytes, associated: $0, key: keys.rows)
+    }
     let upsert = try statement(table) { (rows) throws(SQLiteError) in try rows.upsert }
     row.key.withBytes { upsert.bind(1, blob: $0) }
     upsert.bind(2, row.version)
@@ -164,6 +197,7 @@ extension Store {
     let tag = unsafe rowTag(
       table, row.key, (row.version, row.generation, row.day, row.due),
       overview.span.bytes, row.sealedSecret.span.bytes)
+    noteChange(of: table)
     try tree.change(table, row.key, to: tag, in: &state, keys: keys)
   }
 
@@ -194,7 +228,6 @@ extension Store {
     _ table: TableID, _ key: Key16, _ numbers: (Int64, Int64, Int64, Int64), _ overview: RawSpan,
     _ secret: RawSpan
   ) -> Key16 {
-    var hash = KeyedHash(key: keys.tree, outputCount: 16)
     let head = RowHead(
       table: UInt64(table.rawValue).bigEndian, keyHigh: key.high.bigEndian,
       keyLow: key.low.bigEndian,
@@ -202,10 +235,10 @@ extension Store {
       due: numbers.3.bigEndian, overview: UInt64(overview.byteCount).bigEndian,
       secret: UInt64(secret.byteCount).bigEndian)
     // Nine integers without padding; borrowed for the call only.
-    unsafe withUnsafeBytes(of: head) { unsafe hash.update(RawSpan(_unsafeBytes: $0)) }
-    hash.update(overview)
-    hash.update(secret)
-    return hash.finish16()
+    return unsafe withUnsafeBytes(of: head) { head in
+      unsafe KeyedHash.digest16(
+        RawSpan(_unsafeBytes: head), overview, secret, key: keys.tree)
+    }
   }
 
   private struct RowHead {
@@ -224,11 +257,12 @@ extension Store {
     var overview: [UInt8] = []
     do throws(SodiumError) {
       let count = try row.withBlob(first + 4) { (box: RawSpan) throws(SodiumError) -> Int in
-        try unsafe AEAD.open(
-          box, associated: associated.span.bytes, key: keys.rows, into: &overview)
+        try associated.withBytes { (associated: RawSpan) throws(SodiumError) -> Int in
+          try AEAD.open(box, associated: associated, key: keys.rows, into: &overview)
+        }
       }
       overview.removeLast(overview.count - count)
-      overview = try Padding.unpadded(overview, block: table.overviewBlock)
+      try Padding.unpad(&overview, block: table.overviewBlock)
     } catch {
       throw .damagedRow(table, key.base32, "cannot be opened")
     }

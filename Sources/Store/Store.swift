@@ -29,6 +29,15 @@ package final class Store {
   /// The copy that was made before the format changed.
   package private(set) var migrationBackup: String?
 
+  /// A number for each table that is another one as soon as its rows may be others.
+  private var revisions = [UInt64](repeating: 1, count: TableID.allCases.count)
+  /// A number that is another one as soon as the rows of any table may be others. What was read and
+  /// checked while it had a value is still what the state's roots say while it has that value, so it
+  /// need not be read again. Entries of the ledger do not change it.
+  package private(set) var revision: UInt64 = 1
+  var lastRow: ReadRow?
+  private var hasChanges = false
+
   /// The head outside the file; nil where the vault keeps none.
   package var watch: AnchorWatch?
   /// Whether the ledger is proved to begin with the tree of an earlier size and root; set by the owner
@@ -73,7 +82,7 @@ package final class Store {
   /// Runs `body` on one snapshot of the vault.
   package func read<R: ~Copyable>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
     if isReading || isWriting { return try body() }
-    let anchored = try watch?.anchor.bytes()
+    let anchored = try watch?.look()
     try sql("reading the vault") { () throws(SQLiteError) in try statements.begin.run() }
     isReading = true
     defer {
@@ -83,6 +92,28 @@ package final class Store {
     try refresh()
     try compareAnchor(anchored)
     return try body()
+  }
+
+  /// Whether the state of the vault, and the head outside it, are still those that the last
+  /// transaction saw: one look at each, as cheap as a look can be.
+  ///
+  /// True means that everything that was checked at this ``revision`` holds. Otherwise ``read(_:)``
+  /// takes over what is new, or says what is wrong with it.
+  package func isUnchanged() throws(VaultError) -> Bool {
+    guard !isReading, !isWriting, code != .zero else { return false }
+    if watch != nil {
+      guard case .unchanged = try watch?.look(), watch?.heldCode == code else { return false }
+    }
+    return try Self.readState(statements, knowing: code) == nil
+  }
+
+  package func revision(of table: TableID) -> UInt64 { revisions[table.position] }
+
+  /// To be told before rows of a table change.
+  func noteChange(of table: TableID) {
+    revision += 1
+    revisions[table.position] = revision
+    hasChanges = true
   }
 
   /// Runs `body` as the only writer and commits what it did, with the state row, as one.
@@ -100,9 +131,10 @@ package final class Store {
         .failed, "the vault cannot be changed while it is being walked through",
         hint: "collect what is to be changed, then change it")
     }
-    let anchored = try watch?.anchor.bytes()
+    let anchored = try watch?.look()
     try sql("writing the vault") { () throws(SQLiteError) in try statements.beginImmediate.run() }
     isWriting = true
+    hasChanges = false
     defer { isWriting = false }
     do throws(VaultError) {
       try refresh()
@@ -119,6 +151,8 @@ package final class Store {
   private func rollBack() {
     try? statements.rollback.run()
     tree.forget()
+    // What was read since may be what is taken back now.
+    if hasChanges { TableID.allCases.forEach(noteChange(of:)) }
     state = committed
     code = .zero
   }
@@ -163,7 +197,10 @@ package final class Store {
     if fresh.counter < last { throw .rolledBack(to: fresh.counter, from: last) }
     // Another state of the same counter was never this file's next one.
     if fresh.counter == last, code != .zero { throw .forked() }
-    tree.forget()
+    for table in TableID.allCases where fresh[table] != state[table] {
+      tree.forget(table)
+      noteChange(of: table)
+    }
     if found.keyring != sealedKeyring {
       keyring = try Keyring.open(found.keyring, vault: fresh.vault, keys: keys)
       sealedKeyring = found.keyring

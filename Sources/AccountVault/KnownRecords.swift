@@ -1,0 +1,35 @@
+import Accounts
+import Encoding
+
+/// Records that nearly every call needs, kept for as long as their table does not change.
+///
+/// They were read and held against the state tree at that revision of the table, so reading them again
+/// could only give the same.
+final class KnownRecords {
+  private var apps: [String: App] = [:]
+  private var appRevision: UInt64 = 0
+  private var defaults: [String: String?] = [:]
+  private var clientRevision: UInt64 = 0
+
+  /// App ids are ASCII: equal texts are equal bytes.
+  func app(_ id: String, revision: UInt64) -> App? {
+    revision == appRevision ? apps[id] : nil
+  }
+
+  func note(_ app: App, revision: UInt64) {
+    if revision != appRevision || apps.count > 255 { apps = [:] }
+    appRevision = revision
+    apps[app.id] = app
+  }
+
+  /// The outer nil: not known.
+  func defaultClient(of type: String, revision: UInt64) -> String?? {
+    revision == clientRevision ? defaults[type] : nil
+  }
+
+  func note(defaultClient id: String?, of type: String, revision: UInt64) {
+    if revision != clientRevision { defaults = [:] }
+    clientRevision = revision
+    defaults.updateValue(id, forKey: type)
+  }
+}

@@ -1,0 +1,16 @@
+import AccountVault
+import Faults
+import Glibc
+
+// What `Scripts/bench` runs of the library: `vault-bench JOB DIR …`, one job a process.
+
+do throws(VaultError) {
+  guard let job = Job(CommandLine.arguments) else {
+    print(Job.usage)
+    exit(64)
+  }
+  try job.run()
+} catch {
+  print("vault-bench: \(error.message)")
+  exit(1)
+}

@@ -73,7 +73,8 @@ let package = Package(
     .executableTarget(name: "vault", dependencies: ["Command"], swiftSettings: strict),
     // What Scripts/bench measures the library with; no product.
     .executableTarget(
-      name: "vault-bench", dependencies: ["AccountVault", "Accounts", "Ledger", "Faults", "FileSystem", "Sodium"],
+      name: "vault-bench",
+      dependencies: ["AccountVault", "Accounts", "Ledger", "Faults", "FileSystem", "Sodium"],
       path: "Sources/Benchmarks", swiftSettings: strict),
     // Tests
     suite("EncodingTests", ["Encoding"]),

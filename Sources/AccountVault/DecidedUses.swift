@@ -67,9 +67,9 @@ final class DecidedUses {
 
     init(_ row: Row, _ credential: Credential, of account: AccountID) {
       // The overview says no more than is kept here.
-      self.row = Row(
-        key: row.key, version: row.version, generation: row.generation, day: row.day, due: row.due,
-        overview: [], sealedSecret: row.sealedSecret)
+      var sealed = row
+      sealed.overview = []
+      self.row = sealed
       tokenType = credential.tokenType
       expiry = credential.expiry
       self.account = account

@@ -17,7 +17,9 @@ extension Session {
   /// - Returns: The number of entries.
   package func verifyLedgerAlone() throws(VaultError) -> UInt64 {
     try store.read { () throws(VaultError) in
-      try verifyLedger(progress: { _ in })
+      let projection = GrantProjection(store)
+      try verifyLedger(progress: { _ in }, projection)
+      try projection.finish()
       return store.state.ledgerSize
     }
   }

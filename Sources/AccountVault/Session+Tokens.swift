@@ -66,7 +66,8 @@ extension Session {
     let request = DecidedUses.Request(app: app, account: account, permissions: permissions)
     if uses.hasOpen, !strictly {
       let now = self.now
-      if let known = try decidedUse(request), known.holds(at: now), known.window.countOne(now: now) {
+      if let known = try decidedUse(request), known.holds(at: now), known.window.countOne(now: now)
+      {
         return try open(known.token)
       }
       if let known = counted(request, now: now) { return try open(try known.get().token) }

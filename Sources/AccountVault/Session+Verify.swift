@@ -36,9 +36,10 @@ extension Session {
     }
     return try store.read { () throws(VaultError) in
       var checked = try store.verifyRows(progress: progress)
-      try verifyLedger(progress: progress)
+      let projection = GrantProjection(store)
+      try verifyLedger(progress: progress, projection)
       checked += ["ledger"]
-      try verifyGrants()
+      try projection.finish()
       checked += ["grants"]
       var anchored = false
       if let head = try head.get() {
@@ -62,8 +63,15 @@ extension Session {
     }
   }
 
-  /// Hashes every entry: checking the first and the last link only would let the middle be forged.
-  func verifyLedger(progress: (UInt64) -> Void) throws(VaultError) {
+  /// Opens and hashes every entry: checking the first and the last link only would let the middle be
+  /// forged.
+  ///
+  /// An entry that decides nothing is held against its leaf byte for byte and not taken apart.
+  ///
+  /// - Parameter projection: Shown each entry that decides something.
+  func verifyLedger(
+    progress: (UInt64) -> Void, _ projection: GrantProjection? = nil
+  ) throws(VaultError) {
     let size = store.state.ledgerSize
     guard try store.countEntries() == size else {
       throw .damagedEntry(size, "the ledger's table does not have \(size) entries")
@@ -73,13 +81,19 @@ extension Session {
       guard frontier.append(leaf, checking: hashes) else {
         throw .damagedEntry(number, "its hashes are not those of the tree")
       }
+      var decision: Entry?
       do throws(LedgerError) {
-        let leaf = try Leaf(bytes(of: leaf))
+        let leaf = try Leaf(leaf)
         guard leaf.number == number else { throw .malformed("number") }
-        _ = try SealedBody.open(body, leaf: leaf)
+        // The buffer lives through the call.
+        let event = try unsafe SealedBody.event(of: body.span.bytes, leaf: leaf)
+        if projection != nil, GrantProjection.follows(event) {
+          decision = try SealedBody.open(body, leaf: leaf)
+        }
       } catch {
         throw .damagedEntry(number, "it is not the one that was written (\(error))")
       }
+      if let decision { try projection?.follow(decision) }
       if number % 4096 == 0 { progress(number) }
     }
     guard frontier.root == store.state.ledgerRoot,
@@ -87,87 +101,5 @@ extension Session {
     else {
       throw .damagedEntry(size == 0 ? 0 : size - 1, "the tree's root is not the ledger's head")
     }
-  }
-
-  /// Holds the grants against the ledger, both ways, with memory that does not grow with either.
-  ///
-  /// Every standing must be what the entry that it names decided; and every decision must stand, or
-  /// be older than the one that stands, or be ended by a removal. Together: the standings are exactly
-  /// the last decisions.
-  private func verifyGrants() throws(VaultError) {
-    let records = Records(store)
-    let rows = LedgerRows(store)
-    try records.forEachGrantSet { (set) throws(VaultError) in
-      for standing in set.standings {
-        guard standing.entry < store.state.ledgerSize else {
-          throw .unexplained(
-            set, standing.name, "names entry \(standing.entry), which is not there")
-        }
-        let entry = try rows.open(try store.entry(standing.entry))
-        guard entry.decides(standing, of: set) else {
-          throw .unexplained(set, standing.name, "is not what entry \(standing.entry) decided")
-        }
-      }
-      return true
-    }
-    var removals = Removals()
-    try store.forEachEntry(0..<store.state.ledgerSize, backwards: true) {
-      (row) throws(VaultError) in
-      let entry = try rows.open(row)
-      switch entry.event {
-      case .accountRemoved: removals.accounts.insert(entry.account ?? .zero)
-      case .appRemoved: removals.apps.insert(entry.app ?? "")
-      case .granted, .denied, .revoked, .lostOnSite, .narrowed:
-        try verify(decision: entry, removals: removals)
-      default: break
-      }
-      return true
-    }
-  }
-
-  private struct Removals {
-    var accounts: Set<Key16> = []
-    var apps: Set<String> = []
-  }
-
-  private func verify(decision entry: Entry, removals: Removals) throws(VaultError) {
-    guard let app = entry.app, let account = entry.account else { return }
-    if removals.apps.contains(app) || removals.accounts.contains(account) { return }
-    let set = try Records(store).grants(app: app, account: AccountID(account))
-    for name in entry.permissions {
-      guard let standing = set?.standing(of: name), standing.entry >= entry.number else {
-        throw VaultError(
-          .damaged,
-          "entry \(entry.number) of the ledger: its decision on \(name) for app \(app) does not stand",
-          hint: "vault restore BACKUP --to PATH", reason: .unexplainedGrant)
-      }
-    }
-  }
-}
-
-extension Entry {
-  /// Whether this entry made a standing what it is.
-  fileprivate func decides(_ standing: PermissionStanding, of set: GrantSet) -> Bool {
-    guard app == set.app, account == set.account.key, permissions.contains(standing.name) else {
-      return false
-    }
-    switch (event, standing.decision) {
-    case (.granted, .granted):
-      return standing.until == until
-        && (standing.group != .write || standing.audience?.rawValue == audience)
-    case (.denied, .denied): return true
-    case (.revoked, .revoked), (.lostOnSite, .revoked), (.narrowed, .revoked): return true
-    default: return false
-    }
-  }
-}
-
-extension VaultError {
-  fileprivate static func unexplained(_ set: GrantSet, _ name: String, _ what: String)
-    -> VaultError
-  {
-    VaultError(
-      .damaged, "grant of \(name) to app \(set.app): it \(what)",
-      hint: "vault restore BACKUP --to PATH", reason: .unexplainedGrant)
   }
 }

@@ -81,10 +81,9 @@ final class UseWindows {
 
   /// Takes out the windows that are over (or all) and answers those with a count.
   func close(all: Bool, now: Timestamp) -> [(Kind, Window)] {
+    guard !open.isEmpty else { return [] }
     let isFull = open.count > UseWindows.limit
-    guard
-      all || isFull || now >= firstEnd || lastEnd.seconds - now.seconds > UseWindows.seconds,
-      !open.isEmpty
+    guard all || isFull || now >= firstEnd || lastEnd.seconds - now.seconds > UseWindows.seconds
     else { return [] }
     let over = open.filter { _, window in
       all || isFull || now >= window.until

@@ -2,7 +2,7 @@ import Glibc
 
 /// One line of output: a name, a number, its unit.
 enum Figure {
-  static func print(_ name: String, _ value: Double, _ unit: String) {
+  static func tell(_ name: String, _ value: Double, _ unit: String) {
     Swift.print("\(name) \(value) \(unit)")
   }
 }

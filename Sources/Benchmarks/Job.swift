@@ -36,16 +36,16 @@ enum Job {
     switch self {
     case .make(let vault, let accounts):
       try vault.make(accounts: accounts)
-      Figure.print("made", began.wallSeconds, "s")
+      Figure.tell("made", began.wallSeconds, "s")
     case .ledger(let vault, let entries):
       try vault.makeLedger(entries: entries)
-      Figure.print("made", began.wallSeconds, "s")
+      Figure.tell("made", began.wallSeconds, "s")
     case .token(let vault, let reads): try Reading(vault, reads: reads).run()
     case .grant(let vault, let seconds, let group):
       try Granting(vault, seconds: seconds, group: group).run()
     case .verify(let vault): try Checking(vault).run()
     case .list(let vault): try Listing(vault).run()
     }
-    Figure.print("memory", Double(Stopwatch.peakKibibytes), "KiB")
+    Figure.tell("memory", Double(Stopwatch.peakKibibytes), "KiB")
   }
 }

@@ -34,14 +34,14 @@ struct Reading {
     var sum = 0
     let first = Stopwatch()
     for label in labels { sum &+= try read(label, session) }
-    Figure.print("first", Double(labels.count) / first.wallSeconds, "/s")
+    Figure.tell("first", Double(labels.count) / first.wallSeconds, "/s")
     // Once more unmeasured, so that what was read last is not the only thing that is warm.
     for label in labels { sum &+= try read(label, session) }
     let order = (0..<reads).map { _ in Int.random(in: 0..<labels.count, using: &draws) }
     let warm = Stopwatch()
     for index in order { sum &+= try read(labels[index], session) }
-    Figure.print("tokens", Double(reads) / warm.processorSeconds, "/cpu-s")
-    Figure.print("tokens-wall", Double(reads) / warm.wallSeconds, "/s")
+    Figure.tell("tokens", Double(reads) / warm.processorSeconds, "/cpu-s")
+    Figure.tell("tokens-wall", Double(reads) / warm.wallSeconds, "/s")
     // As if another process had changed a row before each read: nothing decided before counts.
     let few = order.prefix(max(1, reads / 4))
     let cold = Stopwatch()
@@ -49,8 +49,8 @@ struct Reading {
       session.forgetDecisions()
       sum &+= try read(labels[index], session)
     }
-    Figure.print("decided-anew", Double(few.count) / cold.processorSeconds, "/cpu-s")
-    if sum == 0 { print("nothing was read") }
+    Figure.tell("decided-anew", Double(few.count) / cold.processorSeconds, "/cpu-s")
+    if sum == 0 { Swift.print("nothing was read") }
   }
 
   private func read(_ label: String, _ session: borrowing Session) throws(VaultError) -> Int {
@@ -88,8 +88,8 @@ struct Granting {
       }
       done += group
     }
-    Figure.print("grants", Double(done) / time.wallSeconds, "/s")
-    Figure.print("grants-cpu", Double(done) / time.processorSeconds, "/cpu-s")
+    Figure.tell("grants", Double(done) / time.wallSeconds, "/s")
+    Figure.tell("grants-cpu", Double(done) / time.processorSeconds, "/cpu-s")
   }
 
   private func grant(_ index: Int, _ session: borrowing Session) throws(VaultError) {
@@ -110,11 +110,11 @@ struct Checking {
     let session = try vault.unlock()
     let ledger = Stopwatch()
     let entries = Double(try session.verifyLedgerAlone())
-    Figure.print("entries", entries / ledger.processorSeconds, "/cpu-s")
-    Figure.print("entries-wall", entries / ledger.wallSeconds, "/s")
+    Figure.tell("entries", entries / ledger.processorSeconds, "/cpu-s")
+    Figure.tell("entries-wall", entries / ledger.wallSeconds, "/s")
     let whole = Stopwatch()
     _ = try session.verify()
-    Figure.print("whole", whole.wallSeconds, "s")
+    Figure.tell("whole", whole.wallSeconds, "s")
   }
 }
 
@@ -137,7 +137,7 @@ struct Listing {
       times.append(time.wallSeconds * 1000)
     }
     times.sort()
-    Figure.print("list", times[2], "ms")
-    if bytes == 0 { print("nothing was listed") }
+    Figure.tell("list", times[2], "ms")
+    if bytes == 0 { Swift.print("nothing was listed") }
   }
 }

@@ -6,11 +6,11 @@ import Glibc
 
 do throws(VaultError) {
   guard let job = Job(CommandLine.arguments) else {
-    print(Job.usage)
+    Swift.print(Job.usage)
     exit(64)
   }
   try job.run()
 } catch {
-  print("vault-bench: \(error.message)")
+  Swift.print("vault-bench: \(error.message)")
   exit(1)
 }

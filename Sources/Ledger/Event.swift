@@ -123,9 +123,15 @@ public enum Event: String, CaseIterable, Sendable {
     }
   }
 
+  private static let byCode: [Event?] = {
+    var events = [Event?](repeating: nil, count: 256)
+    for event in allCases { events[Int(event.code)] = event }
+    return events
+  }()
+
   /// The event of a code, or nil where the registry has no such code.
   package init?(code: UInt8) {
-    guard let event = Event.allCases.first(where: { $0.code == code }) else { return nil }
+    guard let event = Event.byCode[Int(code)] else { return nil }
     self = event
   }
 }

@@ -42,6 +42,27 @@ package enum SealedBody {
     return entry
   }
 
+  /// Checks a plaintext against its leaf, and that it has the leaf's number and minute and an event
+  /// that this release knows, without decoding the rest and without allocating.
+  ///
+  /// - Throws: What ``open(_:leaf:)`` throws for these.
+  package static func event(of plaintext: RawSpan, leaf: Leaf) throws(LedgerError) -> Event {
+    let end = try check(plaintext, leaf: leaf)
+    // Version, number, time, event: the body's first bytes.
+    guard end >= keyCount + 18 else { throw .malformed("entry body: truncated") }
+    let version = plaintext.byte(keyCount)
+    guard version == Entry.bodyVersion else { throw .newerVersion(version) }
+    // Two big-endian integers, which is what a key of 16 bytes is.
+    let head = Key16(plaintext.extracting(keyCount + 1..<keyCount + 17))
+    let time = Timestamp(seconds: Int64(bitPattern: head.low))
+    guard head.high == leaf.number, Leaf.minute(of: time) == leaf.minute else {
+      throw .malformed("entry body: not the number and minute of its leaf")
+    }
+    let code = plaintext.byte(keyCount + 17)
+    guard let event = Event(code: code) else { throw .unknownEvent(code: code) }
+    return event
+  }
+
   /// Checks a plaintext against its leaf without decoding the entry and without allocating.
   ///
   /// A body that was exchanged for another one, even for one that was sealed with the right key, is

@@ -116,6 +116,8 @@ extension Store {
           watch.known = try watch.anchor.newest(in: content, publicKey: keyring.publicKey)
           watch.knownBytes = content
         } catch {
+          // Nothing is known of this file, so it is read again at the next look.
+          watch.knownFacts = nil
           if watch.isEnforced { throw error }
           return
         }

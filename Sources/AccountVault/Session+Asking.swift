@@ -133,7 +133,7 @@ extension Session {
     let kind = UseWindows.Kind(
       event: .accessRequested, app: request.app, account: .zero, client: request.type,
       generation: 0, grants: [], permissions: names, reason: reason)
-    if uses.count(kind, now: now) { return }
+    if uses.count(kind, now: now) != nil { return }
     try store.write { () throws(VaultError) in
       _ = try record(
         .accessRequested, actor: "app:\(request.app)", app: request.app, permissions: names,

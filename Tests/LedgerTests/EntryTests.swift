@@ -68,7 +68,7 @@ import Time
     #expect(throws: LedgerError.newerVersion(2)) { try Entry(body: body) }
   }
 
-  @Test(arguments: [UInt8(0), 30, 255])
+  @Test(arguments: [UInt8(0), 32, 255])
   func `of an event outside the registry is refused`(_ code: UInt8) {
     var body = `An entry`.bare.body
     body[17] = code

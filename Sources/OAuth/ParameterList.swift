@@ -138,19 +138,18 @@ package struct ParameterList: ~Copyable {
   func firstName(from index: Int, withPrefix prefix: String) -> String? {
     var prefix = prefix
     prefix.makeContiguousUTF8()
-    let count = prefix.utf8.count
-    for pair in pairs[index...] where pair.nameCount >= count {
-      let name = bytes.withBytes { bytes -> String? in
-        let wanted = unsafe prefix.utf8Span.span.bytes
-        for offset in 0..<count
-        where bytes.byte(Int(pair.start) + offset) != wanted.byte(offset) {
-          return nil
-        }
-        return bytes.extracting(pair.name).text
+    // The text outlives the call.
+    let wanted = unsafe prefix.utf8Span.span.bytes
+    let pairs = pairs
+    return bytes.withBytes { bytes -> String? in
+      for index in index..<pairs.count where pairs[index].nameCount >= wanted.byteCount {
+        let name = bytes.extracting(pairs[index].name)
+        var offset = 0
+        while offset < wanted.byteCount, name.byte(offset) == wanted.byte(offset) { offset += 1 }
+        if offset == wanted.byteCount { return name.text }
       }
-      if let name { return name }
+      return nil
     }
-    return nil
   }
 
   /// The bytes of ``normalized()``, and those of it encoded once more.

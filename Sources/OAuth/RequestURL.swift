@@ -24,6 +24,10 @@ package struct RequestURL: Sendable, Equatable {
   /// Scheme, host and port; the last only where it is not the scheme's own.
   package let origin: String
 
+  /// The base string URI (RFC 5849 section 3.4.1.2), which is also what a DPoP proof names (RFC 9449
+  /// section 4.2): without query and fragment.
+  package let base: String
+
   /// Whether a `#` with something behind it was there. It is never sent.
   package let hasFragment: Bool
 
@@ -88,6 +92,7 @@ package struct RequestURL: Sendable, Equatable {
     origin =
       port == (isSecure ? 443 : 80)
       ? scheme + "://" + host : scheme + "://" + host + ":" + String(port)
+    base = origin + path
     self.text = text
   }
 
@@ -132,10 +137,6 @@ package struct RequestURL: Sendable, Equatable {
   private static func isAddressByte(_ byte: UInt8) -> Bool {
     PercentEncoding.value(byte) != nil || byte == UInt8(ascii: ":") || byte == UInt8(ascii: ".")
   }
-
-  /// The base string URI (RFC 5849 section 3.4.1.2), which is also what a DPoP proof names (RFC 9449
-  /// section 4.2): without query and fragment.
-  package var base: String { origin + path }
 
   /// Whether the host is this machine by its literal address.
   package var isLoopback: Bool { host == "127.0.0.1" || host == "[::1]" }

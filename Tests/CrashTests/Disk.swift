@@ -42,6 +42,7 @@ struct Disk {
       files[number] = File()
       numbers[event.inode] = number
       pendingNames.append((event, number))
+    case .output: return
     case .unlink, .rename, .link, .makeDirectory: pendingNames.append((event, nil))
     case .write, .truncate:
       guard let number = numbers[event.inode] else { return }

@@ -11,8 +11,8 @@ import Testing
   private struct Promise {
     var isMade = false
     var entries: UInt64 = 0
-    /// Whether its head had to be outside the file.
-    var isAnchored = false
+    /// How many entries the head outside the file had to name; nil before there was one.
+    var anchored: UInt64?
   }
 
   @Test func `keeps every acknowledged commit, and its head is never ahead`() throws {
@@ -63,8 +63,17 @@ import Testing
     let words = String(decoding: event.data, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     promise.isMade = true
     promise.entries = UInt64(words[0]) ?? 0
-    // A head that was outside once never goes.
-    if words[1] == "1" { promise.isAnchored = true }
+    if words[1] == "1" { promise.anchored = promise.entries }
+  }
+
+  /// How many entries the newer slot of the head names; its layout is Format.md's.
+  private static func entriesNamed(by sample: SampleVault) -> UInt64 {
+    guard let head = try? sample.head, let bytes = try? Attack.bytes(head), bytes.count == 1024
+    else { return 0 }
+    func number(_ offset: Int) -> UInt64 {
+      bytes[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    return max(number(60), number(572))
   }
 
   private static func fault(_ sample: SampleVault, _ promise: Promise) -> String? {
@@ -77,8 +86,10 @@ import Testing
       if found.entries < promise.entries {
         return "\(promise.entries) entries were acknowledged, \(found.entries) are there"
       }
-      if promise.isAnchored, !found.anchored { return "the head is gone" }
-      return nil
+      guard let anchored = promise.anchored else { return nil }
+      if !found.anchored { return "the head is gone" }
+      let named = entriesNamed(by: sample)
+      return named < anchored ? "a head of \(anchored) was acknowledged, it is of \(named)" : nil
     } catch {
       return "\(error.reason): \(error)"
     }

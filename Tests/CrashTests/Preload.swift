@@ -40,6 +40,7 @@ struct FileEvent {
     case rename = 0x52
     case link = 0x4C
     case makeDirectory = 0x4D
+    case output = 0x4F
   }
 
   var kind: Kind
@@ -69,7 +70,7 @@ struct FileEvent {
       }
       let path = String(decoding: part(header[4]), as: UTF8.self)
       let other = String(decoding: part(header[5]), as: UTF8.self)
-      let hasData = kind == .write
+      let hasData = kind == .write || kind == .output
       events.append(
         FileEvent(
           kind: kind, inode: UInt64(header[1]), offset: header[2], path: path, otherPath: other,

@@ -3,6 +3,8 @@
  * EVENT_LOG=FILE   appends one record for each event, with the bytes that were written
  * EVENT_KILL=N     sends SIGKILL to the process just before its N-th event, which then never happens
  *
+ * What goes to the standard output is an event too: it is when something leaves.
+ *
  * A record is a header of six 64-bit words (kind, inode, offset, length of the data, lengths of two
  * paths), then the paths, then the data. Shared memory (-shm) is no file and is left out. */
 #define _GNU_SOURCE
@@ -114,6 +116,7 @@ ssize_t write(int fd, const void *data, size_t length) {
   REAL(write);
   char path[PATH_MAX];
   struct stat facts;
+  if (fd == 1 && root[0]) event('O', 0, 0, data, length, "output", NULL);
   if (fd > 2 && known(fd, path, &facts)) {
     int64_t offset = lseek(fd, 0, SEEK_CUR);
     if (fcntl(fd, F_GETFL) & O_APPEND) offset = facts.st_size;

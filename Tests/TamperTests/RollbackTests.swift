@@ -180,6 +180,17 @@ import Testing
     #expect(specimen.vault.refusal()?.reason == .damagedAnchor)
   }
 
+  @Test func `with another number under the same signature is no head`() throws {
+    // Else whoever puts an older file back writes the older number beside it.
+    let specimen = try laboratory.specimen()
+    let head = try specimen.vault.head
+    for offset in [28, 540] {
+      try Attack.overwrite(head, at: offset, [0, 0, 0, 0, 0, 0, 0, 1])
+    }
+    #expect(specimen.vault.refusal()?.reason == .damagedAnchor)
+    #expect(specimen.vault.verification()?.reason == .damagedAnchor)
+  }
+
   @Test func `of another vault, or of none, is named`() throws {
     let directory = try TemporaryDirectory()
     let other = SampleVault(in: directory.path)
@@ -240,13 +251,19 @@ import Testing
   }
 
   @Test func `refuses a state that was committed before the last one it saw`() throws {
-    let specimen = try laboratory.specimen()
-    let session = try specimen.vault.unlock()
-    _ = try session.verify()
+    // No head is kept, so only the session itself remembers.
+    let directory = try TemporaryDirectory()
+    let sample = SampleVault(in: directory.path)
+    let session = try sample.create(anchor: .none)
+    try SampleVault.addLestat(session)
+    let older = directory("older.db")
+    try Attack.sql(sample.path, "VACUUM INTO '\(older)'")
+    _ = try session.addApp("123", name: "First")
     try Attack.sql(
-      specimen.vault.path,
-      "ATTACH '\(laboratory.olderFile)' AS older; REPLACE INTO main.state SELECT * FROM older.state"
-    )
+      sample.path,
+      "ATTACH '\(older)' AS older; REPLACE INTO main.state SELECT * FROM older.state;"
+        + "DELETE FROM main.node; INSERT INTO main.node SELECT * FROM older.node;"
+        + "DELETE FROM main.app")
     let error = fault { () throws(VaultError) in _ = try Probe.accounts.read(session) }
     #expect(error?.reason == .rolledBack)
   }

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-@Suite struct `The page of threats` {
+@Suite struct `A page that names tests` {
   private let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The names in the last column of its table, the ones that show a control.
-  private func named() throws -> [String] {
-    let page = root.appending(path: "Documentation/Threats.md")
+  /// The names in the last column of its tables, the ones that show a control.
+  private func named(in page: String) throws -> [String] {
+    let page = root.appending(path: page)
     return try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
       .filter { $0.hasPrefix("| ") }
       .flatMap { row -> [String] in
@@ -17,8 +17,9 @@ import Testing
       }
   }
 
-  @Test func `names tests that there are`() throws {
-    let names = try named()
+  @Test(arguments: ["Documentation/Threats.md", "Documentation/Controls.md"])
+  func `names tests that there are`(page: String) throws {
+    let names = try named(in: page)
     #expect(names.count > 20)
     var sources = ""
     let tests = root.appending(path: "Tests")

@@ -79,7 +79,7 @@ extension Session {
       guard provider.protocol == .oauth2 else {
         throw VaultError(
           .usage, "\(provider.id) speaks OAuth 1.0a: a bare token lacks its secret",
-          hint: "give the whole response: --response FILE")
+          hint: "vault add-account --type \(provider.id) --username NAME --response FILE")
       }
       guard provider.dpop == .none else {
         throw VaultError(
@@ -111,7 +111,7 @@ extension Session {
         .usage,
         token.count == 0
           ? "the token is empty" : "the token holds a line break, a space or a control character",
-        hint: "give the bare token on one line")
+        hint: "vault help add-account")
     }
   }
 
@@ -131,7 +131,7 @@ extension VaultError {
   init(refusing error: ResponseError, by provider: Provider) {
     guard case .refused(let refusal) = error else {
       self.init(
-        .usage, "\(error)", hint: "give the provider's answer to the token request as it came")
+        .usage, "\(error)", hint: "vault help add-account")
       return
     }
     var text = "\(provider.name) refused: \(refusal.errorClass.rawValue)"
@@ -139,9 +139,12 @@ extension VaultError {
     if let message = refusal.message ?? refusal.title { text += " (\(message))" }
     switch refusal.errorClass {
     case .throttled, .transient, .clock, .pending:
-      self.init(.tryAgain, text, hint: "ask the provider again")
-    case .config, .content: self.init(.config, text, hint: "check the client and the request")
-    default: self.init(.signIn, text, hint: "sign in at the provider again")
+      self.init(.tryAgain, text, hint: "vault help add-account")
+    case .config, .content: self.init(.config, text, hint: "vault show-provider \(provider.id)")
+    default:
+      self.init(
+        .signIn, text,
+        hint: "vault add-account --type \(provider.id) --username NAME --response FILE")
     }
   }
 }

@@ -66,12 +66,14 @@ extension Session {
       throw VaultError(
         .wrongUser,
         "the response belongs to user \(ProviderText.name(id)), not \(ProviderText.name(expected))",
-        hint: "vault add-account --type \(new.type) --user-id \(ProviderText.name(id)) …")
+        hint:
+          "vault add-account --type \(new.type) --user-id \(ShellText.quoted(id)) --response FILE")
     }
     let userID = new.userID ?? answeredID
     guard let username = new.username ?? answeredName else {
       throw VaultError(
-        .usage, "the account needs a username", hint: "add --username NAME")
+        .usage, "the account needs a username",
+        hint: "vault add-account --type \(new.type) --username NAME")
     }
     try Session.checkName(username, "username")
     if let userID { try Session.checkName(userID, "user id") }
@@ -147,7 +149,8 @@ extension Session {
     guard fitting.count <= 1 else {
       throw .ambiguousAccount(
         fitting, "\(fitting.count) accounts are called \(ProviderText.safe(username))",
-        hint: "add --user-id ID")
+        hint: "vault add-account --type \(type) --username \(ShellText.quoted(username))"
+          + " --user-id ID")
     }
     return fitting.first
   }
@@ -246,7 +249,7 @@ extension Session {
       guard clients.contains(where: { same($0.clientID, named) }) else {
         throw VaultError(
           .notFound, "no client \(new.type):\(ProviderText.name(named))",
-          hint: "vault add-client --type \(new.type) --client-id \(ProviderText.name(named))")
+          hint: "vault add-client --type \(new.type) --client-id \(ShellText.quoted(named))")
       }
       return named
     }

@@ -39,7 +39,7 @@ extension Session {
       guard known?.hasKey != true else {
         throw VaultError(
           .exists, "app \(id) is there already",
-          hint: "vault show-app \(id), or a new key: vault new-app-key \(id)")
+          hint: "vault show-app \(id)")
       }
       let app = App(
         id: id, name: name, clients: try checkedClients(clients), signOnly: signOnly, uids: uids,
@@ -62,7 +62,8 @@ extension Session {
       guard try Records(store).client(client) != nil else {
         throw VaultError(
           .notFound, "no client \(Session.shown(text))",
-          hint: "vault add-client --type \(client.type) --client-id \(client.clientID)")
+          hint: "vault add-client --type \(ShellText.quoted(client.type))"
+            + " --client-id \(ShellText.quoted(client.clientID))")
       }
       guard !clients.contains(where: { $0.type == client.type }) else {
         throw VaultError(.usage, "two clients of type \(client.type): an app has one of a type")

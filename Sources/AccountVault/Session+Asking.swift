@@ -77,6 +77,7 @@ extension Session {
     }
     var held: [Account] = []
     var denied: [Account] = []
+    var granted: [String] = []
     var count = 0
     try forEachAccount(type: request.type) { (account) throws(VaultError) in
       count += 1
@@ -84,6 +85,7 @@ extension Session {
       if set?.allows(request.permissions, now: now) ?? false { held.append(account) }
       let isDenied = request.permissions.contains { set?.state(of: $0, now: now) == .denied }
       if isDenied { denied.append(account) }
+      granted += set?.granted(now: now).map(\.name) ?? []
       // No more than a person wants to read.
       if !isDenied, accounts.count < 21 { accounts.append(account) }
       return held.count < 21
@@ -92,6 +94,8 @@ extension Session {
     if accounts.isEmpty { return denied.first }
     if count == 1 { return accounts[0] }
     if held.count == 1 { return held[0] }
+    // What no account allows is refused before one of them is chosen.
+    try refuseByRules(request, try provider(request.type), held: granted)
     if let chosen = try asker.choose(held.isEmpty ? accounts : held) { return chosen }
     throw .ambiguousAccount(
       held.isEmpty ? accounts : held, "several accounts are of type \(request.type)")
@@ -120,7 +124,11 @@ extension Session {
     switch rules.rule() {
     case .asks(let asks): return asks
     case .refused(let refusal):
-      try recordRefusal(request, "refused: \(refusal.reason.name)")
+      // A name that there is not was never asked for: the file stays as it was.
+      if case .unknownPermission = refusal.reason {
+      } else {
+        try recordRefusal(request, "refused: \(refusal.reason.name)")
+      }
       throw VaultError(
         .usage, refusal.text, hint: refusal.nextCommand.isEmpty ? nil : refusal.nextCommand)
     }

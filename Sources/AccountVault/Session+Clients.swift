@@ -39,7 +39,7 @@ extension Session {
       guard try records.client(reference) == nil else {
         throw VaultError(
           .exists, "client \(ProviderText.name(reference.description)) is there already",
-          hint: "vault remove-client \(ProviderText.name(reference.description))")
+          hint: "vault remove-client \(ShellText.quoted(reference.description))")
       }
       let client = Client(
         type: type, clientID: clientID, name: name, redirect: redirect, createdAt: now,

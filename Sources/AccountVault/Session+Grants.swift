@@ -66,7 +66,7 @@ extension Session {
   public func grant(_ decision: Decision) throws(VaultError) -> DecisionOutcome {
     if let until = decision.until, until <= now {
       throw VaultError(
-        .usage, "the grant would end at \(until), which is over", hint: "name a later --until")
+        .usage, "the grant would end at \(until), which is over", hint: "vault help grant")
     }
     return try decide(decision, .granted)
   }
@@ -85,7 +85,8 @@ extension Session {
     try Session.checkAppID(decision.app)
     if let reason = decision.reason { try Session.checkName(reason, "reason") }
     guard event == .revoked || !decision.permissions.isEmpty else {
-      throw VaultError(.usage, "no permission is named", hint: "add --perms NAME,…")
+      throw VaultError(
+        .usage, "no permission is named", hint: "vault help \(event == .denied ? "deny" : "grant")")
     }
     return try store.write { () throws(VaultError) in
       let records = Records(store)
@@ -155,23 +156,27 @@ extension Session {
   func accounts(knowing names: [String]) throws(VaultError) -> [Account] {
     var knows: [String: Bool] = [:]
     var fitting: [Account] = []
-    var unknown: VaultError?
+    var unknown: [String: String] = [:]
     try Records(store).forEachAccount { (account) throws(VaultError) in
       if knows[account.type] == nil {
         let provider = try provider(account.type)
         knows[account.type] = names.allSatisfy { provider.permission(named: $0) != nil }
-        if knows[account.type] == false, unknown == nil {
-          for name in names where provider.permission(named: name) == nil {
-            unknown = VaultError(
-              .usage, provider.refusal(of: name), hint: "vault show-provider \(provider.id)")
-          }
+        if let name = names.first(where: { provider.permission(named: $0) == nil }) {
+          unknown[provider.id] = provider.refusal(of: name)
         }
       }
       if knows[account.type] == true { fitting.append(account) }
       return fitting.count < 21
     }
-    // Where no account's type knows them, the name is what is wrong, not the account.
-    if fitting.isEmpty, let unknown { throw unknown }
+    // Where no account's type knows them, the name is what is wrong, not the account; the type with a
+    // name near to it is the one that was meant.
+    let refusals = unknown.sorted { $0.key < $1.key }
+    if fitting.isEmpty,
+      let (type, text) = refusals.first(where: { $0.value.contains("; near it: ") })
+        ?? refusals.first
+    {
+      throw VaultError(.usage, text, hint: "vault show-provider \(type)")
+    }
     return fitting
   }
 
@@ -195,7 +200,8 @@ extension Session {
     let writes = permissions.contains { $0.group == .write }
     if provider.asks.audience == .refused {
       guard decision.audience == nil else {
-        throw VaultError(.usage, "\(provider.id) takes no audience", hint: "leave --audience out")
+        throw VaultError(
+          .usage, "\(provider.id) takes no audience", hint: withoutAudience(decision))
       }
       return (nil, false)
     }
@@ -203,13 +209,18 @@ extension Session {
       guard decision.audience == nil else {
         throw VaultError(
           .usage, "an audience belongs to write permissions, and none of these is one",
-          hint: "leave --audience out")
+          hint: withoutAudience(decision))
       }
       return (nil, false)
     }
     if let named = decision.audience { return (named, false) }
     if provider.asks.audience == .optional { return (nil, false) }
     return (.onlyMe, true)
+  }
+
+  private func withoutAudience(_ decision: Decision) -> String {
+    "vault grant --app \(decision.app) --perms \(decision.permissions.joined(separator: ","))"
+      + (decision.account.map { " --account \(ShellText.quoted($0))" } ?? "")
   }
 
   /// Puts lapses that were only computed into the ledger, before something else is decided.

@@ -2,6 +2,7 @@ public import Faults
 public import Accounts
 import Encoding
 public import Ledger
+import Providers
 import Store
 
 /// Which entries of the ledger are wanted.
@@ -16,6 +17,8 @@ public struct HistoryQuery: Sendable {
   public var since: Timestamp?
   /// Begin at this number; for following the ledger.
   public var from: UInt64 = 0
+  /// End before this number; nil for the ledger's end.
+  public var to: UInt64?
   /// The newest so many of those that fit.
   public var limit: Int?
 
@@ -41,7 +44,7 @@ extension Session {
   {
     try store.read { () throws(VaultError) in
       let rows = LedgerRows(store)
-      let size = store.state.ledgerSize
+      let size = min(query.to ?? .max, store.state.ledgerSize)
       guard query.from < size else { return }
       guard let limit = query.limit else {
         return try store.forEachEntry(query.from..<size) { (row) throws(VaultError) in
@@ -68,13 +71,59 @@ extension Session {
     }
   }
 
-  /// The account that `history --account` names, which may be gone: then its id is taken as it is.
+  /// The account that `history --account` names, which may have been removed: then the ledger says
+  /// which it was, by the same forms as for one that is there.
+  ///
+  /// - Throws: ``VaultError``: `notFound`; `ambiguous`, with what fits.
   public func historyAccount(_ text: String) throws(VaultError) -> AccountID {
     do throws(VaultError) {
       return try account(text).id
     } catch {
-      if error.code == .notFound, let id = AccountID(text) { return id }
-      throw error
+      guard error.code == .notFound else { throw error }
+      let gone = try removedAccounts(text)
+      if gone.count > 1 {
+        throw VaultError(
+          .ambiguous, "\(Session.shown(text)) fits \(gone.count) accounts that were removed",
+          candidates: gone.map { "\($0.id.text)  \(ProviderText.name($0.label))" })
+      }
+      guard let one = gone.first else { throw error }
+      return one.id
+    }
+  }
+
+  private func removedAccounts(_ text: String) throws(VaultError) -> [(
+    id: AccountID, label: String
+  )] {
+    var query = HistoryQuery()
+    query.event = .accountRemoved
+    var found: [(id: AccountID, label: String)] = []
+    try history(query) { (entry) throws(VaultError) in
+      guard let id = entry.accountID.flatMap(AccountID.init) else { return }
+      let label = entry.accountLabel ?? ""
+      let name = label.drop { $0 != ":" }.dropFirst()
+      if text == label || text == name || text.utf8.count >= 6 && id.text.hasPrefix(text) {
+        found.append((id, label))
+      }
+    }
+    return found
+  }
+
+  /// Holds `history --app` against what the vault and its ledger know; the app may have been removed.
+  ///
+  /// - Throws: ``VaultError`` with code `notFound` where no entry is of it.
+  public func checkHistoryApp(_ id: String) throws(VaultError) {
+    do throws(VaultError) {
+      _ = try app(id)
+    } catch {
+      guard error.code == .notFound else { throw error }
+      var query = HistoryQuery()
+      query.app = id
+      query.limit = 1
+      var isKnown = false
+      try history(query) { (_) throws(VaultError) in isKnown = true }
+      if !isKnown {
+        throw VaultError(.notFound, "no entry is of app \(id)", hint: "vault apps")
+      }
     }
   }
 
@@ -144,13 +193,13 @@ extension Session {
       signed = try SignedCheckpoint(parsing: text)
     } catch {
       throw VaultError(
-        .usage, "that is no checkpoint: \(error)", hint: "vault checkpoint > FILE")
+        .usage, "that is no checkpoint: \(error)", hint: "vault checkpoint")
     }
     let mine = "vault/\(store.vault.base32)/"
     guard signed.unverified.origin.hasPrefix(mine) else {
       throw VaultError(
         .damaged, "the checkpoint is of another vault (\(signed.unverified.origin))",
-        hint: "vault verify --against FILE", reason: .forked)
+        hint: "vault checkpoint", reason: .forked)
     }
     let checkpoint: Checkpoint
     do throws(NoteError) {
@@ -164,8 +213,8 @@ extension Session {
       throw VaultError(
         .damaged,
         "the ledger is shorter than the checkpoint: \(store.state.ledgerSize) entries,"
-          + " \(checkpoint.size) were signed",
-        hint: "an older copy of the file was put back, or the end of the ledger was cut off",
+          + " \(checkpoint.size) were signed: an older copy was put back, or its end was cut off",
+        hint: "vault verify",
         reason: .rolledBack)
     }
     guard try LedgerRows(store).continues(checkpoint.root, at: checkpoint.size) else {

@@ -193,7 +193,7 @@ extension Session {
     guard key.count == 32 else {
       throw VaultError(
         .usage, "a key file holds 32 random bytes, this one \(key.count)",
-        hint: "name a file that does not exist: it is made")
+        hint: "vault add-key --key-file FILE")
     }
   }
 }
@@ -221,7 +221,7 @@ public struct KeyDerivationCost: Sendable {
     guard (19 << 20...1 << 30).contains(memoryBytes), (1...10).contains(operations) else {
       throw VaultError(
         .usage, "the key settings must be 19 MiB to 1 GiB of memory and 1 to 10 passes",
-        hint: "leave --kdf-memory out: it is chosen by the machine's memory")
+        hint: "vault init --kdf-memory 256M")
     }
     return KeyCost(operations: UInt32(operations), memoryBytes: memoryBytes)
   }

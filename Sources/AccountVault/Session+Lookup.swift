@@ -112,7 +112,7 @@ extension VaultError {
   {
     let shown = accounts.prefix(20).map { "\($0.id.text)  \(ProviderText.name($0.label))" }
     return VaultError(
-      .ambiguous, what, hint: hint ?? "name one: --account \(accounts.first?.id.text ?? "ID")",
+      .ambiguous, what, hint: hint,
       candidates: shown)
   }
 }

@@ -47,8 +47,9 @@ extension Session {
     let provider = try Session.parsed(text)
     guard Provider.builtIn(provider.id) == nil else {
       throw VaultError(
-        .exists, "provider \(provider.id) is built in",
-        hint: "give the definition another id and \"extends\": \"\(provider.id)\"")
+        .exists,
+        "provider \(provider.id) is built in: give the definition another id, and"
+          + " \"extends\": \"\(provider.id)\"", hint: "vault show-provider \(provider.id)")
     }
     try store.write { () throws(VaultError) in
       try Records(store).put(definition: text, id: provider.id, day: today)
@@ -63,7 +64,7 @@ extension Session {
       return try Provider.parse(text)
     } catch {
       throw VaultError(
-        .config, "provider definition: \(error)", hint: "see Documentation/Providers.md")
+        .config, "provider definition: \(error)", hint: "vault help check-provider")
     }
   }
 

@@ -40,7 +40,7 @@ extension Session {
         throw VaultError(
           .usage, "\(Session.shown(String(handle))) is not on \(server ?? "")",
           hint: "vault add-account --type \(Provider.parts(of: new.type).id)@\(named)"
-            + " --username \(Shell.word(String(handle[..<mark])))")
+            + " --username \(ShellText.quoted(String(handle[..<mark])))")
       }
       new.username = String(handle[..<mark])
       if server == nil { new.type += "@\(named)" }
@@ -50,7 +50,7 @@ extension Session {
     _ = try completeProvider(
       new.type,
       command: "vault add-account --type TYPE --username "
-        + (new.username.map { Shell.word($0) } ?? "NAME"))
+        + (new.username.map { ShellText.quoted($0) } ?? "NAME"))
     return new
   }
 }

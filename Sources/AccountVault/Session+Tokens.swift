@@ -310,8 +310,8 @@ extension Session {
 
   /// How an account gets a new credential.
   func signInHint(_ account: Account) -> String {
-    "vault add-account --type \(account.type) --username \(Shell.word(account.username))"
-      + (account.userID.map { " --user-id \(Shell.word($0))" } ?? "") + " --response FILE"
+    "vault add-account --type \(account.type) --username \(ShellText.quoted(account.username))"
+      + (account.userID.map { " --user-id \(ShellText.quoted($0))" } ?? "") + " --response FILE"
   }
 
   func checkState(_ credential: Credential, of account: Account) throws(VaultError) {
@@ -394,18 +394,5 @@ extension VaultError {
       return VaultError(
         .revoked, "app \(app)'s grant of \(names) on \(label) has ended", hint: grant)
     }
-  }
-}
-
-/// Words for a shell's command line, in hints that work when pasted.
-enum Shell {
-  static func word(_ text: String) -> String {
-    let isPlain =
-      !text.isEmpty
-      && text.utf8.allSatisfy {
-        ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A) || ($0 >= 0x30 && $0 <= 0x39)
-          || Array("._:,@/-+=".utf8).contains($0)
-      }
-    return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
   }
 }

@@ -48,8 +48,8 @@ extension Session {
         checked.append("head outside the file")
       } else if store.keyring.anchor.kind == .required {
         throw VaultError(
-          .damaged, "the vault's head is missing, and this vault requires it",
-          hint: "put it back; if it was lost: vault reset-anchor", reason: .anchorMissing)
+          .damaged, "the vault's head is missing, and this vault requires it: put it back",
+          hint: "vault help reset-anchor", reason: .anchorMissing)
       }
       if let checkpoint {
         _ = try held(checkpoint)

@@ -39,7 +39,7 @@ public struct Session: ~Copyable {
     } else if store.keyring.anchor.kind == .required {
       throw VaultError(
         .damaged, "this vault requires its head, and there is no place for it",
-        hint: "set HOME or XDG_STATE_HOME", reason: .anchorMissing)
+        hint: "export XDG_STATE_HOME=PATH", reason: .anchorMissing)
     }
     try store.read {}
     if isMoved {

@@ -53,7 +53,7 @@ extension Vault {
     var phrase: SecretBytes?
     if let passphrase = consume passphrase {
       guard passphrase.count > 0 else {
-        throw VaultError(.usage, "the passphrase is empty", hint: "give one of several words")
+        throw VaultError(.usage, "the passphrase is empty", hint: "vault init")
       }
       phrase = consume passphrase.bytes
     }

@@ -125,7 +125,8 @@ extension Vault {
       }
     } catch {
       return Finding(
-        "directory", .error, "\(error.path): \(error.operation)", hint: "chmod go-w \(error.path)")
+        "directory", .error, "\(error.path): \(error.operation)",
+        hint: "chmod go-w \(ShellText.quoted(error.path))")
     }
   }
 

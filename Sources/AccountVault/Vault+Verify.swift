@@ -107,7 +107,7 @@ extension VaultError {
       ? VaultError(
         .damaged,
         "the ledger has \(state.ledgerSize) entries, \(size) were signed: its end was cut off or an"
-          + " older copy was put back", hint: "vault verify with the key says more",
+          + " older copy was put back", hint: "vault verify",
         reason: .rolledBack)
       : VaultError(
         .damaged, "the ledger is not the one that was signed", hint: "vault verify", reason: .forked

@@ -36,6 +36,13 @@ int vault_write_all(int descriptor, const uint8_t *bytes, size_t count) {
   return 0;
 }
 
+int vault_wait_while_read(int descriptor, int64_t milliseconds) {
+  // No event is asked for: the end of the reader is told unasked.
+  struct pollfd watched = {.fd = descriptor, .events = 0};
+  int ready = poll(&watched, 1, (int)milliseconds);
+  return ready > 0 && (watched.revents & (POLLERR | POLLHUP | POLLNVAL)) ? 0 : 1;
+}
+
 static int64_t milliseconds_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_BOOTTIME, &now);

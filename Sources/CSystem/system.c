@@ -46,8 +46,3 @@ int vault_default_signal(int number) {
   return sigaction(number, &action, NULL);
 }
 
-void vault_sleep_milliseconds(int64_t milliseconds) {
-  struct timespec time = {.tv_sec = milliseconds / 1000,
-                          .tv_nsec = (milliseconds % 1000) * 1000000};
-  nanosleep(&time, NULL);
-}

@@ -47,8 +47,16 @@ private func dispatch(
     guard let function = Registry.function(named: arguments.command.name) else {
       throw CommandFailure(.failed, "\(arguments.command.name): not a part of this build")
     }
+    terminal.vaultOptions = arguments.vaultOptions
     var context = Context(invocation, arguments, terminal)
     defer { if let worst = context.worst { failures.append(worst) } }
-    return try function(&context)
+    do throws(CommandFailure) {
+      return try function(&context)
+    } catch {
+      guard error.status == .ambiguous, error.hint == nil else { throw error }
+      var failure = error
+      failure.hint = arguments.namingAccount
+      throw failure
+    }
   }
 }

@@ -15,7 +15,7 @@ package enum VaultLocation {
     guard let home = try environment.value("HOME") else {
       throw CommandFailure(
         .usage, "no vault was named, and $HOME is not set",
-        hint: "vault \(arguments.command.name) --vault PATH")
+        hint: "export VAULT_FILE=PATH")
     }
     return home + "/.local/share/vault/accounts.vault"
   }

@@ -81,7 +81,9 @@ package struct AskRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     case .nothingAsked, .unknownPermission, .extendedRefused:
       "vault show-provider \(quoted(rules.provider.id))"
     case .retired(let name, _):
-      command(rules, asked.filter { $0 != name }, group: rules.group, audience: audience)
+      asked == [name]
+        ? "vault show-provider \(quoted(rules.provider.id))"
+        : command(rules, asked.filter { $0 != name }, group: rules.group, audience: audience)
     case .mixed:
       command(rules, asked, group: .readwrite, audience: audience ?? defaultAudience(rules))
     case .notOfGroup(let name, let group, _):
@@ -97,7 +99,11 @@ package struct AskRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     case .audienceMissing, .audienceUnknown:
       command(rules, asked, group: rules.group, audience: AskRules.Audience.onlyMe.rawValue)
     case .audienceNotTaken: command(rules, asked, group: rules.group, audience: nil)
-    case .extendedNotAlone(let names): command(rules, names, group: nil, audience: nil)
+    case .extendedNotAlone(let names):
+      // A first ask is for something basic.
+      command(
+        rules, rules.needsBasic ? [rules.provider.asks.addBasic].compactMap(\.self) : names,
+        group: nil, audience: nil)
     }
   }
 

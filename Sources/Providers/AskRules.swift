@@ -174,6 +174,9 @@ package struct AskRules: Sendable {
     }
   }
 
+  /// Whether the app must ask for something basic before all else.
+  var needsBasic: Bool { isFirst && addsBasic }
+
   private func withBasic(
     _ wanted: [Provider.Permission], isFirstAsk: Bool
   ) -> (names: [String], added: String?) {

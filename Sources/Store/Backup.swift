@@ -19,7 +19,7 @@ extension Store {
     let draft = "\(path).new-\(Hex.encode(Random.bytes(6)))"
     let found = try files("making \(path)") { () throws(FileError) in try Files.inspect(path) }
     if found != nil {
-      throw VaultError(.exists, "\(path) exists already", hint: "name another file")
+      throw VaultError(.exists, "\(path) exists already", hint: "vault backup FILE")
     }
     do throws(VaultError) {
       try files("making \(path)") { () throws(FileError) in
@@ -129,7 +129,7 @@ package enum Restoration {
     if let log, log.size > 0 {
       throw VaultError(
         .damaged, "\(backup) is a vault in use, not a backup: part of it is in \(backup)-wal",
-        hint: "vault backup FILE --vault \(backup)", reason: .foreignFile)
+        hint: "vault backup FILE --vault \(ShellText.quoted(backup))", reason: .foreignFile)
     }
   }
 }

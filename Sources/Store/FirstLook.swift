@@ -40,7 +40,7 @@ extension VaultError {
   static func foreign(_ path: String, isEmpty: Bool) -> VaultError {
     VaultError(
       .damaged, "\(path) is not a vault\(isEmpty ? ": it is empty" : "")",
-      hint: "name the vault with --vault PATH, or make one: vault init --vault PATH",
+      hint: "vault init --vault PATH",
       reason: .foreignFile)
   }
 
@@ -48,6 +48,6 @@ extension VaultError {
     VaultError(
       .newerFormat,
       "\(path) has format \(version), made by a later version; this one reads up to"
-        + " \(Migrations.currentFormat)", hint: "install the newer version of vault")
+        + " \(Migrations.currentFormat)", hint: "vault version")
   }
 }

@@ -189,11 +189,11 @@ package struct KeyCost: Sendable {
       return VaultError(
         .damaged,
         "the vault's key settings ask for \(needed) and \(hash.operations) passes, above the bound",
-        hint: "if you made it so, add --allow-expensive-kdf", reason: .tooExpensive)
+        hint: "vault keys --allow-expensive-kdf", reason: .tooExpensive)
     case .outOfMemory:
       return VaultError(
         .io, "not enough memory for this vault's key settings (needs \(needed))",
-        hint: "unlock with a key file: vault add-key --key-file FILE on a larger machine",
+        hint: "vault keys --key-file FILE",
         reason: .outOfMemory)
     default:
       return .damagedSlots("the key settings are not valid")

@@ -11,14 +11,15 @@ extension VaultError {
     switch error.kind {
     case .busy:
       return VaultError(
-        .tryAgain, "vault is busy: another process is writing (\(operation))",
-        hint: "try again in a moment", reason: .busy)
+        .tryAgain,
+        "vault is busy: another process is writing (\(operation)); try again in a moment",
+        hint: "vault doctor", reason: .busy)
     case .full:
       return .diskFull(operation)
     case .readOnly:
       return VaultError(
         .io, "vault cannot be written: the file or its directory is read-only (\(operation))",
-        hint: "check the permissions of the file and its directory", reason: .readOnly)
+        hint: "vault doctor", reason: .readOnly)
     case .notADatabase:
       return VaultError(
         .damaged, "not a vault, or damaged at its beginning (\(operation))",
@@ -41,7 +42,7 @@ extension VaultError {
     case .cantOpen:
       return VaultError(
         .io, "the vault's files cannot be opened (\(operation), SQLite code \(error.extended))",
-        hint: "check the permissions of the file and its directory", reason: .readOnly)
+        hint: "vault doctor", reason: .readOnly)
     default:
       return VaultError(.failed, "\(operation): SQLite code \(error.extended)")
     }
@@ -49,8 +50,8 @@ extension VaultError {
 
   static func diskFull(_ operation: String) -> VaultError {
     VaultError(
-      .io, "disk is full: nothing was changed (\(operation))",
-      hint: "free some space and try again",
+      .io, "disk is full: nothing was changed (\(operation)); free some space",
+      hint: "vault doctor",
       reason: .diskFull)
   }
 
@@ -63,7 +64,8 @@ extension VaultError {
     case .readOnly: return VaultError(.io, text, reason: .readOnly)
     case .symbolicLink:
       return VaultError(
-        .io, "\(operation): \(error.path) is a symbolic link", hint: "name the file itself",
+        .io, "\(operation): \(error.path) is a symbolic link",
+        hint: "readlink -f \(ShellText.quoted(error.path))",
         reason: .unsafePath)
     default: return VaultError(.io, text)
     }

@@ -102,8 +102,9 @@ extension Store {
       if watch.isEnforced, keyring.anchor.kind == .required {
         throw VaultError(
           .damaged,
-          "the vault's head at \(watch.anchor.path) is missing, and this vault requires it",
-          hint: "put it back; if it was lost: vault reset-anchor", reason: .anchorMissing)
+          "the vault's head at \(watch.anchor.path) is missing, and this vault requires it: put it"
+            + " back",
+          hint: "vault help reset-anchor", reason: .anchorMissing)
       }
       watch.isRefused = false
       return
@@ -191,6 +192,6 @@ extension VaultError {
     VaultError(
       .damaged,
       "the vault file and the last head seen outside it tell two different histories",
-      hint: "vault verify; if this file is the right one: vault reset-anchor", reason: .forked)
+      hint: "vault help reset-anchor", reason: .forked)
   }
 }

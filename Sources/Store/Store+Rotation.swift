@@ -39,7 +39,7 @@ extension Store {
         guard let kept else {
           throw VaultError(
             .wrongKey, "that passphrase or key does not open this vault: nothing was changed",
-            hint: "give the one that the vault was unlocked with")
+            hint: "vault rotate-key")
         }
         let new = Keys(vaultKey: .random(count: 32), epoch: keys.epoch + 1)
         let slot = try KeySlot.wrap(

@@ -257,7 +257,8 @@ package final class Store {
     let state = try StateRecord(decoding: found.body)
     if state.keyEpoch != keys.epoch {
       throw VaultError(
-        .tryAgain, "the vault was given a new key by another process", hint: "unlock it again",
+        .tryAgain, "the vault was given a new key by another process: unlock it again",
+        hint: "vault keys",
         reason: .keysChanged)
     }
     // Whoever edits the file can make every digest below this one, but not this code.
@@ -329,8 +330,8 @@ extension VaultError {
     VaultError(
       .damaged,
       "the vault file is older than the last one seen (state \(counter) after \(last)): an older"
-        + " copy was put back",
-      hint: "put the newest file back; if the copy was put back on purpose: vault reset-anchor",
+        + " copy was put back; put the newest file in its place",
+      hint: "vault help reset-anchor",
       reason: .rolledBack)
   }
 }

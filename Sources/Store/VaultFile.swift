@@ -159,13 +159,11 @@ package final class VaultFile {
 
   private var wrongKey: VaultError {
     let kinds = Set(slots.map(\.kind))
-    var hint = "check which vault this is: \(path)"
-    if !kinds.contains(.passphrase) {
-      hint = "this vault has no passphrase: use --key-file FILE"
-    } else if kinds.contains(.keyFile) {
-      hint = "this vault has a key file as well: --key-file FILE"
-    }
+    var text = "that passphrase or key does not open this vault"
+    if !kinds.contains(.passphrase) { text += ", which has no passphrase" }
     return VaultError(
-      .wrongKey, "that passphrase or key does not open this vault", hint: hint)
+      .wrongKey, text,
+      hint: kinds.contains(.keyFile)
+        ? "export VAULT_KEY_FILE=FILE" : "export VAULT_PASSPHRASE_FILE=FILE")
   }
 }

@@ -20,16 +20,17 @@ struct VaultPlace {
     case .regular: break
     case .symbolicLink:
       throw VaultError(
-        .io, "\(path) is a symbolic link", hint: "name the file itself with --vault PATH",
+        .io, "\(path) is a symbolic link", hint: "readlink -f \(ShellText.quoted(path))",
         reason: .unsafePath)
     default:
       throw VaultError(
-        .damaged, "\(path) is not a file", hint: "name the vault with --vault PATH",
+        .damaged, "\(path) is not a file", hint: "ls -ld \(ShellText.quoted(path))",
         reason: .foreignFile)
     }
     guard facts.owner == geteuid() else {
       throw VaultError(
-        .io, "\(path) belongs to another user", hint: "ls -l \(path)", reason: .unsafePath)
+        .io, "\(path) belongs to another user", hint: "ls -l \(ShellText.quoted(path))",
+        reason: .unsafePath)
     }
     (directory, self.path) = try Self.resolve(path)
     isOnNetwork = try Self.checkNetwork(self.path, allowed: allowNetworkFileSystem)
@@ -59,7 +60,7 @@ struct VaultPlace {
     let existing = try files("making \(path)") { () throws(FileError) in try Files.inspect(path) }
     guard existing == nil else {
       throw VaultError(
-        .exists, "\(path) exists already", hint: "vault doctor, or another place with --vault PATH")
+        .exists, "\(path) exists already", hint: "vault init --vault PATH")
     }
     let parent = Anchor.directory(of: path)
     try files("making \(parent)") { () throws(FileError) in try Files.makeDirectories(parent) }
@@ -74,7 +75,7 @@ struct VaultPlace {
     } catch {
       throw VaultError(
         .io, "no safe place for a vault: \(error.path): \(error.operation)",
-        hint: "chmod go-w \(error.path)", reason: .unsafePath)
+        hint: "chmod go-w \(ShellText.quoted(error.path))", reason: .unsafePath)
     }
   }
 
@@ -82,7 +83,7 @@ struct VaultPlace {
     let parent = Anchor.directory(of: path)
     let name = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last
     guard let name, !name.isEmpty, ![".", ".."].contains(String(name) ?? "..") else {
-      throw VaultError(.usage, "\(path) names no file", hint: "name a file with --vault PATH")
+      throw VaultError(.usage, "\(path) names no file", hint: "vault init --vault PATH")
     }
     let resolved = try files("opening \(parent)") { () throws(FileError) in
       try Files.resolvingDirectory(of: path)
@@ -98,6 +99,6 @@ struct VaultPlace {
     if allowed { return true }
     throw VaultError(
       .io, "\(path) is on a network file system (\(name)), where locks and syncs cannot be trusted",
-      hint: "keep the vault on a local disk, or add --network-fs", reason: .networkFileSystem)
+      hint: "vault doctor --network-fs", reason: .networkFileSystem)
   }
 }

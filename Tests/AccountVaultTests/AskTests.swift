@@ -138,6 +138,14 @@ import Time
       #expect(error.code == .usage)
       #expect(error.message.utf8.count < 1000)
     }
+    // A name that there is not was never asked for.
+    #expect(try session.entries(.accessRequested).isEmpty)
+    for _ in 0..<50 {
+      let error = refusal { () throws(VaultError) in
+        try session.requestAccess(request(["publish_actions"]), asker: .nobody)
+      }
+      #expect(error.code == .usage)
+    }
     try session.flush()
     let asked = try session.entries(.accessRequested)
     #expect(asked.map { $0.detail("count") } == [nil, "49"])

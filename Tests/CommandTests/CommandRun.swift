@@ -39,12 +39,14 @@ struct CommandRun {
   let output: String
   let error: String
 
-  /// Runs it with files for its output, no terminal, and an empty standard input.
-  init(_ arguments: [String], environment: [String: String] = [:]) throws {
+  /// Runs it with files for its output, no terminal, and `input` on its standard input.
+  ///
+  /// Whatever it was run for: it ends with a code that the table says of it.
+  init(_ arguments: [String], environment: [String: String] = [:], input: String = "") throws {
     let directory = try TemporaryDirectory()
     let output = open(directory("output"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     let error = open(directory("error"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    let input = open(try directory.file("input", input), O_RDONLY | O_CLOEXEC)
     defer { for descriptor in [output, error, input] { close(descriptor) } }
     status = Command.run(
       Invocation(
@@ -52,6 +54,18 @@ struct CommandRun {
         standardOutput: output, standardError: error))
     self.output = try String(contentsOfFile: directory("output"), encoding: .utf8)
     self.error = try String(contentsOfFile: directory("error"), encoding: .utf8)
+    let name = arguments.first { CommandTable.command(named: $0) != nil }
+    if let name, let command = CommandTable.command(named: name) {
+      let exits = [.ok, .usage, .io] + command.exits
+      #expect(exits.contains(status), "\(arguments): \(status), which the table does not have")
+    }
+  }
+
+  /// The hint's text, where there is one.
+  var hint: String? {
+    error.split(separator: "\n").first { $0.hasPrefix("vault: hint: ") }.map {
+      String($0.dropFirst("vault: hint: ".count))
+    }
   }
 }
 
@@ -67,7 +81,11 @@ enum Executable {
   /// Runs a script of bash, with `vault` first in PATH and no other variable; its output and error.
   static func bash(_ script: String, session: Bool = false) throws -> Ended {
     let process = Process()
-    let arguments = ["/usr/bin/timeout", "30", "/bin/bash", "-c", script]
+    // The threads of these tests block signals, which a child would inherit.
+    let unblocked = "use POSIX; sigprocmask(SIG_SETMASK, POSIX::SigSet->new()); exec @ARGV"
+    let arguments = [
+      "/usr/bin/perl", "-e", unblocked, "/usr/bin/timeout", "30", "/bin/bash", "-c", script,
+    ]
     process.executableURL = URL(fileURLWithPath: session ? "/usr/bin/setsid" : "/usr/bin/env")
     process.arguments = (session ? ["--wait"] : []) + arguments
     let folder = Bundle.main.bundleURL.path

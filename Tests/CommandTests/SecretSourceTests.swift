@@ -139,18 +139,21 @@ func bytes(_ secret: borrowing SecretBytes) -> [UInt8] {
     let missing = directory("missing")
     #expect(
       try failure(["--passphrase-file", missing], other)
-        == CommandFailure(.locked, "\(missing): no such file or directory"))
+        == CommandFailure(
+          .locked, "\(missing): no such file or directory",
+          hint: "export VAULT_PASSPHRASE_FILE=FILE"))
     #expect(
       try failure(["--passphrase-file", directory.path], other)
-        == CommandFailure(.locked, "\(directory.path): a directory"))
+        == CommandFailure(
+          .locked, "\(directory.path): a directory", hint: "export VAULT_PASSPHRASE_FILE=FILE"))
     #expect(try failure(["--key-file", missing], other).status == .locked)
     #expect(
       try failure(["--passphrase-fd", "971"], other)
         == CommandFailure(
           .locked, "file descriptor 971: not open",
-          hint: "vault accounts --passphrase-fd 3 3<FILE"))
+          hint: "export VAULT_PASSPHRASE_FILE=FILE"))
     let dash = try failure(["--passphrase-file", "-"])
-    #expect(dash.hint == "vault accounts --passphrase-fd 0")
+    #expect(dash.hint == "vault accounts --passphrase-fd 0 <FILE")
   }
 
   @Test(arguments: ["hunter2", "-1", "3x", "99999999999"])
@@ -270,7 +273,7 @@ func bytes(_ secret: borrowing SecretBytes) -> [UInt8] {
         error
           == CommandFailure(
             .locked, "no passphrase or key was given, and there is no terminal to ask on",
-            hint: "vault accounts --passphrase-file FILE"))
+            hint: "export VAULT_PASSPHRASE_FILE=FILE"))
     }
     #expect(ContinuousClock.now - start < .seconds(1))
   }

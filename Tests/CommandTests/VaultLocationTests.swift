@@ -28,7 +28,7 @@ import Testing
   @Test func `is nowhere without a home`() {
     #expect(
       throws: CommandFailure(
-        .usage, "no vault was named, and $HOME is not set", hint: "vault accounts --vault PATH")
+        .usage, "no vault was named, and $HOME is not set", hint: "export VAULT_FILE=PATH")
     ) {
       try path([], ["HOME": ""])
     }

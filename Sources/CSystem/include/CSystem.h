@@ -22,9 +22,6 @@ int vault_ofd_lock(int descriptor, int64_t byte, int wait);
 /// `f_type` of statfs(2), whose name Swift cannot tell from its structure's. 0, or -1 with errno.
 int vault_file_system_magic(const char *path, uint32_t *magic);
 
-/// Sleeps; a signal ends it early.
-void vault_sleep_milliseconds(int64_t milliseconds);
-
 /// No core dump and no ptrace by the same user. 0, or -1 with errno.
 int vault_not_dumpable(void);
 

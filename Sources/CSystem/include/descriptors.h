@@ -11,6 +11,9 @@ void vault_hold_standard_descriptors(void);
 // Writes everything, whatever signals arrive. 0, or an errno.
 int vault_write_all(int descriptor, const uint8_t *bytes, size_t count);
 
+// Waits so long, or until nobody reads any more what is written to `descriptor`: 0 then, else 1.
+int vault_wait_while_read(int descriptor, int64_t milliseconds);
+
 // Reads to the end of file or until `capacity` bytes are there. Waits for a writer that has not
 // come yet, `milliseconds` in all (ETIMEDOUT). 0, or an errno.
 int vault_read_to_end(int descriptor, uint8_t *buffer, size_t capacity, int64_t milliseconds,

@@ -69,18 +69,9 @@ enum NewAppKeyCommand {
 private func showKey(
   _ key: borrowing Secret, _ object: JSONObject, _ rows: [String], _ context: Context
 ) throws(CommandFailure) {
-  if context.terminal.printsJSON {
-    var line = SecretObject()
-    line.add(object)
-    line.add("key", secret: key.bytes)
-    return try context.terminal.data(line.finish())
-  }
-  try context.terminal.show(object, rows: rows.map { Column($0, $0) })
-  try context.terminal.data(
-    "key" + String(repeating: " ", count: (rows.map(\.count).max() ?? 0) - 1))
-  try context.terminal.data(key.bytes)
-  try context.terminal.data("\n")
-  context.terminal.note("the app's key is shown this once; a new one: vault new-app-key ID")
+  try context.terminal.show(object, rows: rows.map { Column($0, $0) }, "key", key.bytes)
+  context.terminal.note(
+    "the app's key is shown this once; a new one: vault new-app-key \(context.argument(0))")
 }
 
 /// `vault apps`

@@ -14,7 +14,7 @@ enum DoctorCommand {
         Column("CHECK", "check"), Column("STATE", "state"), Column("DETAIL", "detail"),
         Column("HINT", "hint"),
       ])
-    var status = ExitStatus.ok
+    var worst: CommandFailure?
     for finding in findings {
       var object = JSONObject()
       object.add("check", finding.check)
@@ -23,10 +23,16 @@ enum DoctorCommand {
       object.add("hint", finding.hint)
       try listing.add(object)
       if finding.state == .error {
-        status = status.combined(with: finding.error.map { ExitStatus($0.code) } ?? .failed)
+        let failure =
+          finding.error.map { CommandFailure($0) }
+          ?? CommandFailure(.failed, "\(finding.check): \(finding.detail)", hint: finding.hint)
+        worst =
+          worst.map { $0.status.combined(with: failure.status) == $0.status ? $0 : failure }
+          ?? failure
       }
     }
     try listing.finish()
-    return status
+    if let worst { throw worst }
+    return .ok
   }
 }

@@ -54,6 +54,9 @@ enum GrantCommands {
         "app \(outcome.app) was not known and was recorded, without a key:"
           + " vault add-app \(outcome.app) --name NAME gives it one")
     }
+    if verb != "granted", decision.audience != nil || decision.until != nil {
+      context.terminal.note("it has no audience and no end: --audience and --until were left out")
+    }
     if outcome.assumedAudience {
       context.terminal.note("no audience was named: only_me was taken")
     }
@@ -117,7 +120,25 @@ enum AccessCommand {
       throw CommandFailure(
         .notFound, "no account knows all of these permissions", hint: "vault accounts")
     }
-    return lines.reduce(ExitStatus.ok) { $0.combined(with: status($1.state)) }
+    if let failure = failure(app, lines) { throw failure }
+    return .ok
+  }
+
+  /// The gravest of what stands against the permissions, with those that it is about.
+  private static func failure(_ app: String, _ lines: [Session.AccessLine]) -> CommandFailure? {
+    let worst = lines.reduce(ExitStatus.ok) { $0.combined(with: status($1.state)) }
+    guard worst != .ok, let account = lines.first?.account else { return nil }
+    let names = lines.filter { status($0.state) == worst }.map(\.permission)
+    let did =
+      switch worst {
+      case .denied: "was denied"
+      case .revoked: "no longer holds"
+      default: "was never granted"
+      }
+    return CommandFailure(
+      worst, "app \(app) \(did) \(names.joined(separator: ", ")) on \(account.label)",
+      hint: "vault grant --app \(app) --perms \(names.joined(separator: ","))"
+        + " --account \(account.id.text)")
   }
 
   private static func status(_ state: PermissionState) -> ExitStatus {

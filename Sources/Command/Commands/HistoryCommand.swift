@@ -1,5 +1,4 @@
 import AccountVault
-import CSystem
 import Faults
 import JSON
 import Ledger
@@ -20,6 +19,8 @@ enum HistoryCommand {
     var printer = Printer(terminal: terminal)
     try context.withSession(looking: true) { (session) throws(VaultError) in
       if let account { query.account = try session.historyAccount(account) }
+      if let app = query.app { try session.checkHistoryApp(app) }
+      query.to = try session.entryCount()
       do throws(CommandFailure) {
         try printer.show(session, query)
         if follows { try follow(session, query, &printer) }
@@ -37,14 +38,13 @@ enum HistoryCommand {
   ) throws(CommandFailure) {
     var query = query
     query.limit = nil
-    var seen = try vaultCall { () throws(VaultError) in try session.entryCount() }
     while true {
       try printer.terminal.flush()
-      vault_sleep_milliseconds(250)
+      guard printer.terminal.waitWhileRead(milliseconds: 250) else { return }
       let count = try vaultCall { () throws(VaultError) in try session.entryCount() }
-      guard count > seen else { continue }
+      guard let seen = query.to, count > seen else { continue }
       query.from = seen
-      seen = count
+      query.to = count
       try printer.show(session, query)
     }
   }

@@ -58,26 +58,13 @@ enum InitCommand {
     var object = JSONObject()
     object.add("vault", created.session.vaultID)
     object.add("path", created.session.path)
-    if context.terminal.printsJSON {
-      var line = SecretObject()
-      line.add(object)
-      switch created.recoveryCode {
-      case .some(let code): line.add("recovery_code", secret: code.bytes)
-      case .none:
-        var none = JSONObject()
-        none.add("recovery_code", String?.none)
-        line.add(none)
-      }
-      return try context.terminal.data(line.finish())
-    }
-    try context.terminal.show(
-      object, rows: [Column("vault", "vault"), Column("path", "path")])
+    let rows = [Column("vault", "vault"), Column("path", "path")]
     switch created.recoveryCode {
-    case .none: return
+    case .none:
+      object.add("recovery_code", String?.none)
+      try context.terminal.show(object, rows: rows)
     case .some(let code):
-      try context.terminal.data("recovery code  ")
-      try context.terminal.data(code.bytes)
-      try context.terminal.data("\n")
+      try context.terminal.show(object, rows: rows, "recovery_code", code.bytes)
       context.terminal.note(
         "the recovery code is shown this once: write it down and keep it apart")
     }

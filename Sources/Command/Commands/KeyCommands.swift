@@ -97,16 +97,8 @@ enum AddKeyCommand {
 extension Context {
   /// Shows a recovery code, this once, after what belongs to it.
   func showCode(_ code: borrowing Secret, after object: JSONObject) throws(CommandFailure) {
-    if terminal.printsJSON {
-      var line = SecretObject()
-      line.add(object)
-      line.add("recovery_code", secret: code.bytes)
-      return try terminal.data(line.finish())
-    }
-    try terminal.show(object, rows: [Column("slot", "slot"), Column("kind", "kind")])
-    try terminal.data("code  ")
-    try terminal.data(code.bytes)
-    try terminal.data("\n")
+    try terminal.show(
+      object, rows: [Column("slot", "slot"), Column("kind", "kind")], "recovery_code", code.bytes)
     terminal.note("the recovery code is shown this once: write it down and keep it apart")
   }
 }
@@ -151,7 +143,8 @@ enum RotateKeyCommand {
     shown.add("removed", done.removed.map(object))
     try show(done, shown, context)
     for key in done.removed {
-      terminal.note("slot \(key.number) (\(key.kind)) no longer opens the vault: vault add-key")
+      terminal.note(
+        "slot \(key.number) (\(key.kind)) no longer opens the vault: vault add-key adds one")
     }
     return .ok
   }
@@ -171,16 +164,7 @@ enum RotateKeyCommand {
       object.add("recovery_code", String?.none)
       try context.terminal.show(object, rows: rows)
     case .some(let code):
-      if context.terminal.printsJSON {
-        var line = SecretObject()
-        line.add(object)
-        line.add("recovery_code", secret: code.bytes)
-        return try context.terminal.data(line.finish())
-      }
-      try context.terminal.show(object, rows: rows)
-      try context.terminal.data("recovery     ")
-      try context.terminal.data(code.bytes)
-      try context.terminal.data("\n")
+      try context.terminal.show(object, rows: rows, "recovery_code", code.bytes)
       context.terminal.note(
         "the new recovery code is shown this once: write it down and keep it apart")
     }

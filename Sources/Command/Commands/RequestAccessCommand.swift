@@ -14,8 +14,21 @@ enum RequestAccessCommand {
       audience: try context.audience(),
       account: context.arguments.text("account"))
     let asker = asker(context.invocation)
-    let outcome = try context.withSession { (session) throws(VaultError) in
-      try session.requestAccess(request, asker: asker)
+    var denied: JSONObject?
+    let printsJSON = context.terminal.printsJSON
+    let outcome: AccessOutcome
+    do throws(CommandFailure) {
+      outcome = try context.withSession { (session) throws(VaultError) in
+        do throws(VaultError) {
+          return try session.requestAccess(request, asker: asker)
+        } catch {
+          if printsJSON, error.code == .denied { denied = try deniedBefore(request, session) }
+          throw error
+        }
+      }
+    } catch {
+      if let denied { try context.terminal.show(denied, rows: []) }
+      throw error
     }
     if let failure = failure(outcome, request) {
       if context.terminal.printsJSON { try context.terminal.show(object(outcome), rows: []) }
@@ -31,6 +44,29 @@ enum RequestAccessCommand {
         Column("declined", "declined"),
       ])
     return .ok
+  }
+
+  /// The object of an ask that an earlier no answered.
+  private static func deniedBefore(
+    _ request: AccessRequest, _ session: borrowing Session
+  ) throws(VaultError) -> JSONObject {
+    var accounts: [Account] = []
+    if let text = request.account {
+      accounts = [try session.account(text)]
+    } else {
+      try session.forEachAccount(type: request.type) { (account) throws(VaultError) in
+        accounts.append(account)
+        return accounts.count < 2
+      }
+    }
+    var object = JSONObject()
+    object.add("app", request.app)
+    object.add("type", request.type)
+    object.add("account", accounts.count == 1 ? accounts[0].id.text : nil)
+    object.add("decision", AccessOutcome.Decision.denied.rawValue)
+    object.add("granted", [String]())
+    object.add("declined", request.permissions)
+    return object
   }
 
   private static func object(_ outcome: AccessOutcome) -> JSONObject {

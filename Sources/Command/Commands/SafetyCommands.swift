@@ -36,7 +36,9 @@ enum RestoreCommand {
         .notFound, "no backup at \(backup)", hint: "ls -l \(ShellText.quoted(backup))")
     }
     if Vault.exists(at: path) {
-      throw CommandFailure(.exists, "\(path) exists already", hint: "name another place with --to")
+      throw CommandFailure(
+        .exists, "\(path) exists already",
+        hint: "vault restore \(ShellText.quoted(backup)) --to PATH")
     }
     let options = try context.unlockOptions()
     let allowsNetwork = context.arguments.has("network-fs")

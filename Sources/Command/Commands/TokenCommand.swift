@@ -66,10 +66,7 @@ enum ExplainCommand {
         Column("credential", show: AccountObjects.states), Column("next", "next"),
         Column("next at", "next_at"),
       ])
-    if let refusal = explanation.refusal {
-      if let hint = refusal.hint { context.terminal.hint(hint) }
-      return ExitStatus(refusal.code)
-    }
+    if let refusal = explanation.refusal { throw CommandFailure(refusal) }
     return .ok
   }
 }

@@ -19,6 +19,7 @@ enum CommandHelp {
     case .none: break
     case .object(let keys): lines += ["", "with --json, an object:"] + braced(keys)
     case .lines(let keys): lines += ["", "with --json, an object a line:"] + braced(keys)
+    case .document(let what): lines += ["", "with --json, \(what)"]
     }
     lines += ["", "exit codes:"] + HelpScreen.exits(exits(of: command))
     return lines.joined(separator: "\n") + "\n"

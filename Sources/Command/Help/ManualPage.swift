@@ -61,6 +61,7 @@ enum ManualPage {
     case .none: break
     case .object(let keys): lines += [".PP", "JSON: an object with \(keyList(keys))."]
     case .lines(let keys): lines += [".PP", "JSON: an object a line, with \(keyList(keys))."]
+    case .document(let what): lines += [".PP", "JSON: \(escaped(what))."]
     }
     let codes = CommandHelp.exits(of: command).map { String($0.code) }.joined(separator: ", ")
     lines += [".PP", "Exit status: \(codes)."]

@@ -1,4 +1,5 @@
 internal import CSystem
+internal import Faults
 internal import FileSystem
 package import Sodium
 

@@ -1,4 +1,5 @@
 package import AccountVault
+internal import Faults
 package import Sodium
 
 /// Where the secret that unlocks the vault comes from, in the order of the contract, section 1.
@@ -28,7 +29,7 @@ package struct SecretSource {
     } catch {
       throw CommandFailure(
         .locked, "no passphrase or key was given, and there is no terminal to ask on",
-        hint: "vault \(arguments.command.name) --passphrase-file FILE")
+        hint: "export VAULT_PASSPHRASE_FILE=FILE")
     }
     for _ in 1...3 {
       let passphrase = try question.secret("Passphrase for \(EscapedText.of(path)): ")
@@ -198,7 +199,8 @@ package struct SecretSource {
     } catch {
       throw CommandFailure(
         .locked, error.message,
-        hint: path == "-" ? "vault \(arguments.command.name) --passphrase-fd 0" : nil)
+        hint: path == "-"
+          ? "vault accounts --passphrase-fd 0 <FILE" : "export VAULT_PASSPHRASE_FILE=FILE")
     }
     if source.isRegularFile, source.mode & 0o077 != 0, try !isCredential(path) {
       terminal.warning("\(path): other users can read this passphrase")
@@ -214,7 +216,7 @@ package struct SecretSource {
     guard let number = Int32(text), number >= 0 else {
       throw CommandFailure(
         .usage, "\(option) takes the number of an open file",
-        hint: "vault \(arguments.command.name) \(option) 3 3<FILE")
+        hint: "export VAULT_PASSPHRASE_FILE=FILE")
     }
     let name = number == 0 ? "standard input" : "file descriptor \(number)"
     let source: InputSource
@@ -222,7 +224,7 @@ package struct SecretSource {
       source = try InputSource.descriptor(number, name: name)
     } catch {
       throw CommandFailure(
-        .locked, error.message, hint: "vault \(arguments.command.name) \(option) 3 3<FILE")
+        .locked, error.message, hint: "export VAULT_PASSPHRASE_FILE=FILE")
     }
     return try Self.line(source)
   }

@@ -39,6 +39,8 @@ package struct CommandSpec: Sendable {
     case object([String])
     /// One object a line.
     case lines([String])
+    /// One object, whose members are told elsewhere.
+    case document(String)
   }
 
   package struct Example: Sendable {

@@ -30,8 +30,10 @@ extension CommandTable {
           "from a bare token"),
       ],
       json: .object(CommandSpec.JSONShape.accountKeys),
-      exits: [.damaged, .notFound, .exists, .config, .locked, .wrongKey, .newerFormat],
-      needs: [.vault, .key]),
+      exits: [
+        .damaged, .notFound, .exists, .tryAgain, .config, .signIn, .ambiguous, .locked, .wrongKey,
+        .newerFormat, .wrongUser,
+      ], needs: [.vault, .key]),
     CommandSpec(
       name: "accounts", group: .accounts, summary: "list the accounts",
       options: [

@@ -11,11 +11,7 @@ extension CommandTable {
       arguments: [ArgumentSpec("T")],
       about: ["Shows the definition, complete: what it extends is filled in."],
       examples: [.init("vault show-provider facebook", "one that is built in")],
-      json: .object([
-        "id", "name", "extends", "protocol", "endpoints", "api_hosts", "client_auth", "pkce",
-        "token_in", "scope_separator", "response", "renewal", "permissions", "other_permissions",
-        "errors",
-      ]),
+      json: .document("a provider definition (Documentation/Providers.md)"),
       exits: [.damaged, .notFound, .locked, .wrongKey, .newerFormat], needs: []),
     CommandSpec(
       name: "add-provider", group: .accounts, summary: "add a provider of your own",

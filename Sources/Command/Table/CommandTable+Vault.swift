@@ -49,7 +49,7 @@ extension CommandTable {
       name: "keys", group: .vault, summary: "list what opens the vault",
       about: ["Lists the slots: passphrase, key file, recovery code. No key is shown."],
       examples: [.init("vault keys", "all of them")],
-      json: .lines(["slot", "kind", "created_at", "kdf", "operations", "memory"]),
+      json: .lines(["slot", "kind", "created_at", "kdf", "operations", "memory", "in_use"]),
       exits: [.damaged, .notFound, .locked, .wrongKey, .newerFormat], needs: [.vault, .key]),
     CommandSpec(
       name: "add-key", group: .vault, summary: "add a key file or a recovery code",

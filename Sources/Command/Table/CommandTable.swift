@@ -39,5 +39,7 @@ extension CommandSpec.JSONShape {
     "id", "type", "username", "user_id", "description", "created_at", "credentials",
   ]
   static let clientKeys = ["type", "client_id", "name", "default"]
-  static let appKeys = ["id", "name", "clients", "sign_only", "uids", "has_key", "created_at"]
+  static let appKeys = [
+    "id", "name", "clients", "sign_only", "uids", "has_key", "created_at", "key_changed_at",
+  ]
 }

@@ -19,6 +19,9 @@ package final class Terminal {
   package let printsJSON: Bool
   private let isQuiet: Bool
   private let isVerbose: Bool
+  /// The options of this run that say which vault is meant and what opens it. A hint that names a
+  /// command of the vault has them too, or it would look at another vault when it is pasted.
+  var vaultOptions: [String] = []
 
   private static let heldLimit = 32_768
 
@@ -64,6 +67,11 @@ package final class Terminal {
     try check(error)
   }
 
+  /// Waits, and answers whether somebody still reads standard output.
+  package func waitWhileRead(milliseconds: Int64) -> Bool {
+    vault_wait_while_read(output, milliseconds) == 1
+  }
+
   private func check(_ error: Int32) throws(CommandFailure) {
     if error == 0 { return }
     let failure =
@@ -87,7 +95,24 @@ package final class Terminal {
 
   /// `vault: hint: …`, a command that works when it is pasted.
   package func hint(_ text: String) {
-    if !isQuiet { message(label: "hint: ", text, color: "36") }
+    if !isQuiet { message(label: "hint: ", placed(text), color: "36") }
+  }
+
+  private func placed(_ hint: String) -> String {
+    let words = hint.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+    guard !vaultOptions.isEmpty, words.count >= 2, words[0] == "vault",
+      let command = CommandTable.command(named: String(words[1])),
+      command.needs.contains(.vault) || command.name == "init"
+    else { return hint }
+    var own: [String] = []
+    for option in vaultOptions {
+      let name = String(option.prefix { $0 != " " })
+      // What the hint says itself, and an option that means another thing to this command.
+      let isOther = command.options.contains { "--\($0.name)" == name }
+      if !isOther, !hint.contains(name) { own.append(option) }
+    }
+    return ([words[0] + " " + words[1]] + own.map { $0[...] } + words.dropFirst(2))
+      .joined(separator: " ")
   }
 
   /// `vault: …`: what the person should know though nothing failed.
@@ -117,7 +142,7 @@ package final class Terminal {
     var error = JSONObject()
     error.add("code", failure.status.name)
     error.add("message", EscapedText.of(failure.message))
-    error.add("hint", failure.hint)
+    error.add("hint", failure.hint.map(placed))
     var object = JSONObject()
     object.add("error", error)
     aside(object.line + "\n")

@@ -1,7 +1,7 @@
-/// Words for a command that a person pastes.
-enum ShellText {
+/// Words for a command that a person pastes; what is in them may come from a provider.
+package enum ShellText {
   /// The word as it is where the shell leaves it alone, else between single quotes.
-  static func quoted(_ word: String) -> String {
+  package static func quoted(_ word: String) -> String {
     let isPlain =
       !word.isEmpty
       && word.utf8.allSatisfy { byte in

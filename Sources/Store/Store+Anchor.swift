@@ -139,6 +139,8 @@ extension Store {
     if head.counter > state.counter {
       throw .rolledBack(to: state.counter, from: head.counter)
     }
+    // Another branch's head, copied here, says nothing of this one since it began.
+    guard head.branch == state.branch else { throw .forked() }
     if head.counter == state.counter, head.stateCode != code, isCommitted { throw .forked() }
     guard head.ledgerSize <= state.ledgerSize, let ledgerContinues,
       try ledgerContinues(head.ledgerSize, head.ledgerRoot)

@@ -64,13 +64,18 @@ public enum Probe: String, CaseIterable, Sendable {
   public static func readAll(_ session: borrowing Session, writing: Bool) -> [Probe: Answer] {
     var answers: [Probe: Answer] = [:]
     for probe in allCases where writing || !probe.isWriting {
-      do throws(VaultError) {
-        answers[probe] = .text(try probe.read(session))
-      } catch {
-        answers[probe] = .refusal(error)
-      }
+      answers[probe] = probe.answer(session)
     }
     return answers
+  }
+
+  /// What it reads, or the refusal.
+  public func answer(_ session: borrowing Session) -> Answer {
+    do throws(VaultError) {
+      return .text(try read(session))
+    } catch {
+      return .refusal(error)
+    }
   }
 
   public enum Answer: Equatable, Sendable {

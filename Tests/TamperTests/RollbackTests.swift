@@ -191,6 +191,30 @@ import Testing
     #expect(specimen.vault.verification()?.reason == .damagedAnchor)
   }
 
+  @Test func `of the branch that a copy was restored from is not the copy's`() throws {
+    // It lies beside the copy's own, and all that it names is in the copy.
+    let directory = try TemporaryDirectory()
+    let sample = SampleVault(in: directory("first"))
+    try FileManager.default.createDirectory(
+      atPath: sample.directory, withIntermediateDirectories: false,
+      attributes: [.posixPermissions: 0o700])
+    try sample.create().flush()
+    let first = try sample.head
+    try sample.unlock().backUp(to: directory("backup"))
+    let copy = SampleVault(in: directory("copy"))
+    try FileManager.default.createDirectory(
+      atPath: copy.directory, withIntermediateDirectories: false,
+      attributes: [.posixPermissions: 0o700])
+    try Vault.restore(
+      directory("backup"), to: copy.path, with: SampleVault.key(SampleVault.key),
+      options: copy.options()
+    ).flush()
+    #expect(copy.refusal() == nil)
+    try Data(Attack.bytes(first)).write(to: URL(fileURLWithPath: copy.head))
+    #expect(copy.refusal()?.reason == .forked)
+    #expect(copy.verification()?.reason == .forked)
+  }
+
   @Test func `of another vault, or of none, is named`() throws {
     let directory = try TemporaryDirectory()
     let other = SampleVault(in: directory.path)

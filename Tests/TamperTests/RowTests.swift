@@ -87,6 +87,27 @@ import Testing
     }
   }
 
+  /// The older tree fits the older rows: only the state row's root tells.
+  @Test(arguments: Matrix.tables.keys.filter { $0 != "state" }.sorted())
+  func `has a table put back together with its tree found and named`(table: String) throws {
+    let specimen = try laboratory.specimen()
+    let differs =
+      "SELECT count(*) FROM (SELECT * FROM main.\(table) EXCEPT SELECT * FROM older.\(table))"
+    let changed = try Attack.sql(
+      specimen.vault.path,
+      "ATTACH '\(laboratory.olderFile)' AS older; \(differs);"
+        + [table, "node"].map {
+          "DELETE FROM main.\($0); INSERT INTO main.\($0) SELECT * FROM older.\($0);"
+        }.joined())
+    try #require(changed != "0")
+    let findings = try specimen.examine("\(table) and tree put back")
+    let expected = try #require(Matrix.tables[table]?[Matrix.key(of: table)])
+    let reason = findings.verification?.reason.rawValue ?? "nothing"
+    // The tree of the other tables is older too, and is met first or last.
+    #expect(expected.reasons.union(["damaged_row"]).contains(reason), "\(reason)")
+    #expect(!expected.readers.isDisjoint(with: findings.refusing))
+  }
+
   @Test func `does not take a revoked grant for granted when the older row is put back`() throws {
     // B91. The row opens: only the tree knows that it is not the newest.
     let specimen = try laboratory.specimen()
@@ -100,9 +121,14 @@ import Testing
       "ATTACH '\(laboratory.olderFile)' AS older; REPLACE INTO main.standing SELECT * FROM older.standing"
     )
     let session = try specimen.vault.unlock()
-    let error = fault { () throws(VaultError) in _ = try Probe.secondToken.read(session) }
-    #expect(error?.reason == .damagedRow)
-    #expect(error?.message.contains("older version of itself") == true)
+    // By the scan that looks for the app's account, and by the look-up where it is named.
+    for account in [nil, "armand"] {
+      let error = fault { () throws(VaultError) in
+        _ = try session.token(app: "456", account: account, permissions: ["tweet.read"])
+      }
+      #expect(error?.reason == .damagedRow)
+      #expect(error?.message.contains("older version of itself") == true)
+    }
   }
 
   @Test func `has a ledger with cut, doubled and reordered entries found and named`() throws {

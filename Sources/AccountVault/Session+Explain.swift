@@ -68,6 +68,10 @@ extension Session {
         (credential.refreshExpiresAt, "the refresh token ends: a person must sign in by then"),
         (credential.dataAccessUntil, "access to the person's data ends: they must come back"),
       ]
+      if let end = credential.expiry.time, end <= now {
+        next = ("the token has expired: it is renewed, or a person signs in", nil)
+        break
+      }
       for case (let time?, let what) in ends where next.1.map({ time < $0 }) ?? true {
         let renewable =
           canRenew && (credential.hasRefreshToken || provider.renewal.method == .exchange)

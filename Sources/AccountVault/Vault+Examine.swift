@@ -124,6 +124,9 @@ extension Vault {
         )
       }
     } catch {
+      if error.kind == .notFound {
+        return Finding("directory", .error, "\(error.path) is not there")
+      }
       return Finding(
         "directory", .error, "\(error.path): \(error.operation)",
         hint: "chmod go-w \(ShellText.quoted(error.path))")

@@ -9,3 +9,14 @@ public enum LedgerError: Error, Equatable, Sendable {
   /// The body is not the one that the leaf of this number commits to.
   case commitmentMismatch(UInt64)
 }
+
+extension LedgerError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .malformed(let what): "malformed: \(what)"
+    case .newerVersion(let version): "written by a later release, in version \(version)"
+    case .unknownEvent(let code): "an unknown event, \(code)"
+    case .commitmentMismatch: "its leaf does not commit to it"
+    }
+  }
+}

@@ -11,3 +11,15 @@ public enum NoteError: Error, Equatable, Sendable {
   /// It is the head of another log.
   case wrongOrigin(expected: String, found: String)
 }
+
+extension NoteError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .malformed(let what): what
+    case .tooLarge: "it is too large"
+    case .notSigned(let name): "\(name) has not signed it"
+    case .badSignature(let name): "the signature of \(name) is wrong"
+    case .wrongOrigin(let expected, let found): "it is of \(found), not \(expected)"
+    }
+  }
+}

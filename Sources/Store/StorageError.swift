@@ -58,7 +58,8 @@ extension VaultError {
   package static func file(_ error: FileError, _ operation: String) -> VaultError {
     let text = "\(operation): \(error.path): \(error.text)"
     switch error.kind {
-    case .notFound: return VaultError(.notFound, text)
+    // Where something is to be made, a directory that is missing is the file system's refusal.
+    case .notFound: return VaultError(operation.hasPrefix("making ") ? .io : .notFound, text)
     case .exists: return VaultError(.exists, text)
     case .full: return .diskFull(operation)
     case .readOnly: return VaultError(.io, text, reason: .readOnly)

@@ -5,7 +5,7 @@ import Testing
 
 /// What goes wrong in daily life: each thing has its exit code and a text that names it, and the
 /// vault's files stay as they were.
-@Suite struct `Bad input` {
+@Suite(.serialized) struct `Bad input` {
   struct Case: CustomTestStringConvertible {
     var testDescription: String
     var line: String

@@ -219,7 +219,8 @@ func bytes(_ secret: borrowing SecretBytes) -> [UInt8] {
     #expect(
       try failure(["--key-file", file])
         == CommandFailure(
-          .locked, "\(file): a key file has 32 bytes, no more and no fewer"))
+          .locked, "\(file): a key file has 32 bytes, no more and no fewer",
+          hint: "export VAULT_KEY_FILE=FILE"))
   }
 
   @Test func `in a key file of mode 0400 is taken, behind a link too`() throws {

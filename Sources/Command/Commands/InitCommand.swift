@@ -31,7 +31,8 @@ enum InitCommand {
     try vaultCall { () throws(VaultError) in try created.session.flush() }
     try show(created, context)
     if !hasPassphrase, let keyFilePath {
-      context.terminal.note("\(keyFilePath) opens the vault: keep a copy of it elsewhere")
+      context.terminal.note(
+        "the key file \(keyFilePath) opens the vault: keep a copy of it elsewhere")
     } else {
       context.terminal.note("for servers there is a key file: vault add-key --key-file FILE")
     }

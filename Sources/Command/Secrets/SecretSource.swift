@@ -238,7 +238,12 @@ package struct SecretSource {
   }
 
   private func keyFile(_ path: String) throws(CommandFailure) -> SecretBytes {
-    try KeyFile.read(path, isGuarded: isCredential(path))
+    do {
+      return try KeyFile.read(path, isGuarded: isCredential(path))
+    } catch {
+      throw CommandFailure(
+        error.status, error.message, hint: error.hint ?? "export VAULT_KEY_FILE=FILE")
+    }
   }
 
   /// Whether systemd keeps the file; it gives it modes of its own.

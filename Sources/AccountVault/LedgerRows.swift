@@ -12,6 +12,7 @@ struct LedgerRows {
   func append(_ entry: Entry) throws(VaultError) {
     precondition(entry.number == store.state.ledgerSize, "entries are appended in order")
     var frontier = try frontier()
+    try checkTail(frontier)
     let (leaf, plaintext) = SealedBody.make(entry)
     let leafBytes = leaf.bytes
     // The array lives through the call.
@@ -19,6 +20,18 @@ struct LedgerRows {
     let row = EntryRow(
       number: entry.number, leaf: leafBytes, hashes: hashes.flatMap(\.bytes), body: plaintext)
     try store.append(row, size: frontier.size, root: frontier.root, frontier: frontier.bytes)
+  }
+
+  /// Looks whether the newest entry is there and is the one that the tree ends with.
+  ///
+  /// Stops new entries from being chained on a ledger whose end was cut off: that would hide the cut
+  /// from every look but a whole verification.
+  private func checkTail(_ frontier: Frontier) throws(VaultError) {
+    guard frontier.size > 0, let peak = frontier.peaks.last else { return }
+    let hashes = try store.entryHashes(frontier.size - 1)
+    guard hashes.count >= 32, Digest32(Array(hashes.suffix(32))) == peak else {
+      throw .damagedEntry(frontier.size - 1, "it is not the one that the ledger ends with")
+    }
   }
 
   private func frontier() throws(VaultError) -> Frontier {

@@ -29,6 +29,9 @@ public struct NewAccount: Sendable {
   public var description: String?
   /// The client that the token was issued to; nil for the type's default.
   public var clientID: String?
+  /// Takes a credential in the place of one that is still good, though no user id proves that both
+  /// are of the same person: the owner says so.
+  public var replaces = false
 
   /// What is known of an account before it is added.
   public init(
@@ -85,7 +88,8 @@ extension Session {
       if let known = try match(new.type, username: username, userID: userID) {
         guard let given = parsed.take() else { throw .accountExists(known) }
         return try signIn(
-          known, given, client: client, username: username, userID: userID, provider: provider)
+          known, given, client: client, username: username, userID: userID, replaces: new.replaces,
+          provider: provider)
       }
       return try create(
         new, username: username, userID: userID, parsed.take(), client: client,
@@ -158,15 +162,15 @@ extension Session {
   /// Puts a new credential in the place of the old one, for an account that is known.
   private func signIn(
     _ known: Account, _ parsed: consuming ParsedCredential, client: String, username: String,
-    userID: String?, provider: Provider
+    userID: String?, replaces: Bool, provider: Provider
   ) throws(VaultError) -> Account {
     let records = Records(store)
     var account = known
     let isProved = userID.map { id in known.userID.map { same(id, $0) } ?? false } ?? false
     let present = try records.credential(known.id, client: client)?.0
-    if let present, !isProved {
+    if let present, !isProved, !replaces {
       let state = try state(of: present, type: known.type)
-      guard state != .valid, state != .expiring else { throw .accountExists(known) }
+      guard state != .valid, state != .expiring else { throw .credentialExists(known) }
     }
     if account.userID == nil, let userID {
       account.userID = userID
@@ -258,6 +262,13 @@ extension Session {
 }
 
 extension VaultError {
+  static func credentialExists(_ account: Account) -> VaultError {
+    VaultError(
+      .exists, "account \(ProviderText.name(account.label)) has a credential that is still good",
+      hint: "vault add-account --type \(account.type) --username \(Shell.word(account.username))"
+        + " --replace --response FILE")
+  }
+
   static func accountExists(_ account: Account) -> VaultError {
     VaultError(
       .exists, "account \(ProviderText.name(account.label)) is there already",

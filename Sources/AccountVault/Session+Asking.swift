@@ -43,7 +43,8 @@ extension Session {
     for ask in asks {
       let open = try store.read { () throws(VaultError) in
         let set = try Records(store).grants(app: request.app, account: account.id)
-        return ask.permissions.filter { isOpen(set?.standing(of: $0)) }
+        let wanted = ask.audience.flatMap { Audience(rawValue: $0.rawValue) }
+        return ask.permissions.filter { isOpen(set?.standing(of: $0), for: wanted) }
       }
       if open.isEmpty { continue }
       try put(ask, open: open, request, account, provider, asker)
@@ -152,12 +153,15 @@ extension Session {
 
   /// Whether a permission is for the person to decide: nobody did, the grant has run out, or the
   /// provider took it. What the person said no to, or took back, is not asked again.
-  private func isOpen(_ standing: PermissionStanding?) -> Bool {
+  ///
+  /// A wider audience than the one that was granted is a new question.
+  private func isOpen(_ standing: PermissionStanding?, for wanted: Audience? = nil) -> Bool {
     guard let standing else { return true }
     switch standing.state(now: now) {
     case .never, .lapsed: return true
     case .revoked: return standing.decidedBy != .person
-    case .granted, .denied: return false
+    case .granted: return (wanted?.width ?? 0) > (standing.audience?.width ?? .max)
+    case .denied: return false
     }
   }
 
@@ -299,5 +303,16 @@ extension Session {
     return AccessOutcome(
       app: request.app, type: request.type, account: account,
       decision: granted.isEmpty ? .denied : .granted, granted: granted, declined: declined)
+  }
+}
+
+extension Audience {
+  /// How many see it, as an order.
+  fileprivate var width: Int {
+    switch self {
+    case .onlyMe: 1
+    case .friends: 2
+    case .everyone: 3
+    }
   }
 }

@@ -307,6 +307,7 @@ extension Session {
     }
     if !fitting.isEmpty { return fitting }
     let accounts = try accounts(knowing: permissions)
+    if accounts.count > 1 { throw .neverGranted(app: id, permissions: permissions) }
     return accounts.map { ($0, GrantSet(app: id, account: $0.id)) }
   }
 }

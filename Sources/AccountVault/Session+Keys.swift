@@ -61,11 +61,29 @@ extension Session {
     }
   }
 
+  /// How dear a guess of the present passphrase is; what is right for this machine where there is
+  /// none.
+  public func passphraseCost() throws(VaultError) -> KeyDerivationCost {
+    let present = try keys().first { $0.kind == "passphrase" }
+    guard let present, let memory = present.memoryBytes, let passes = present.operations else {
+      return .forThisMachine
+    }
+    return KeyDerivationCost(memoryBytes: memory, operations: passes)
+  }
+
   /// Adds a key file as a way of unlocking.
   ///
   /// - Parameter key: Its 32 bytes.
   public func addKeyFile(_ key: consuming Secret) throws(VaultError) -> KeyInfo {
     try Session.checkKeyFile(key)
+    let known = try store.read { () throws(VaultError) in
+      try store.slot(opening: key.bytes, kind: .keyFile)
+    }
+    if let known {
+      throw VaultError(
+        .exists, "that key file opens the vault already, as key \(known.number)",
+        hint: "vault keys")
+    }
     return try add(.keyFile, key.bytes)
   }
 

@@ -175,6 +175,9 @@ extension Session {
   ) throws(VaultError) -> (kind: UseWindows.Kind, label: String)? {
     let kind = kind(of: error, app: app, account: account, permissions: permissions)
     if uses.count(kind, now: now) != nil { return nil }
+    if let set = try Records(store).grants(app: app, account: account.id) {
+      try recordLapses(set, account: account)
+    }
     try record(
       .useRefused, app: app, account: account, permissions: permissions,
       reason: error.code.rawValue)
@@ -197,7 +200,7 @@ extension Session {
     _ = try findApp(app)
     if let text { return try find(text) }
     var holding: [Account] = []
-    var standing: [(Account, GrantSet)] = []
+    var standing: [(account: Account, state: PermissionState)] = []
     let records = Records(store)
     try records.forEachGrantSet { (set) throws(VaultError) in
       guard set.app == app, let account = try records.account(set.account) else { return true }
@@ -205,22 +208,29 @@ extension Session {
         permissions.isEmpty
         ? !set.granted(now: now).isEmpty : set.allows(permissions, now: now)
       if holds { holding.append(account) }
-      if standing.count < 2 { standing.append((account, set)) }
+      if standing.count < 21 { standing.append((account, gravest(permissions, in: set))) }
       return holding.count < 21
     }
     if holding.count == 1 { return holding[0] }
     if holding.count > 1 {
       throw .ambiguousAccount(holding, "app \(app) holds this on \(holding.count) accounts")
     }
-    // Nothing is held: the answer of the one account that comes into question says why.
-    if standing.count == 1 { return standing[0].0 }
-    let fitting = permissions.isEmpty ? standing.map(\.0) : try accounts(knowing: permissions)
-    if fitting.count == 1 { return fitting[0] }
-    if fitting.count > 1 {
-      throw .ambiguousAccount(fitting, "\(fitting.count) accounts fit")
+    // Nothing is held: the account on which the gravest was decided says why.
+    for state in [PermissionState.denied, .revoked, .lapsed] {
+      if let found = standing.first(where: { $0.state == state }) { return found.account }
     }
-    throw .noAccount(
-      for: app, permissions: permissions, hasAccounts: store.state[.account].rows > 0)
+    if standing.count == 1 { return standing[0].account }
+    if !permissions.isEmpty, let fitting = try? accounts(knowing: permissions), fitting.count == 1 {
+      return fitting[0]
+    }
+    throw .neverGranted(app: app, permissions: permissions)
+  }
+
+  /// The gravest state of these permissions, or of all that were ever decided.
+  private func gravest(_ permissions: [String], in set: GrantSet) -> PermissionState {
+    let names = permissions.isEmpty ? set.standings.map(\.name) : permissions
+    let states = names.map { set.state(of: $0, now: now) }
+    return [.denied, .revoked, .lapsed].first(where: states.contains) ?? .never
   }
 
   // MARK: May it, can it
@@ -284,7 +294,8 @@ extension Session {
   }
 
   /// The credential of the client that the app uses: its own of this type, else the type's default,
-  /// else the only one that there is.
+  /// else the only one that there is, else the newest: a client that was removed leaves credentials
+  /// that are as good as before.
   func credential(of account: Account, for app: App) throws(VaultError) -> (Credential, Row) {
     let records = Records(store)
     let own = app.client(for: account.type)?.clientID
@@ -292,12 +303,24 @@ extension Session {
     if wanted == nil { wanted = try defaultClient(of: account.type) }
     var client = wanted
     if let wanted, !account.clients.contains(wanted), own == nil { client = nil }
-    if client == nil, account.clients.count == 1 { client = account.clients[0] }
+    if client == nil { client = try newestClient(of: account) }
     if let client, let found = try records.credential(account.id, client: client) { return found }
     let whose = client.map { " of client \(ProviderText.name($0))" } ?? ""
     throw VaultError(
       .signIn, "account \(ProviderText.name(account.label)) has no credential\(whose)",
       hint: signInHint(account))
+  }
+
+  private func newestClient(of account: Account) throws(VaultError) -> String? {
+    if account.clients.count < 2 { return account.clients.first }
+    var newest: Credential?
+    for client in account.clients {
+      guard let (credential, _) = try Records(store).credential(account.id, client: client) else {
+        continue
+      }
+      if newest.map({ $0.obtainedAt <= credential.obtainedAt }) ?? true { newest = credential }
+    }
+    return newest?.clientID
   }
 
   private func defaultClient(of type: String) throws(VaultError) -> String? {
@@ -324,7 +347,8 @@ extension Session {
       let isRefreshable = credential.refreshExpiresAt.map { now < $0 } ?? true
       if provider.renewal.method == .refreshToken, credential.hasRefreshToken, isRefreshable {
         throw VaultError(
-          .tryAgain, "the token of \(label) expired; it can be renewed",
+          .tryAgain,
+          "the token of \(label) expired; it can be renewed, which this version does not do by itself",
           hint: again, reason: .expired)
       }
       throw VaultError(
@@ -361,6 +385,17 @@ extension Session {
 }
 
 extension VaultError {
+  /// An app that holds nothing of the kind on any account.
+  static func neverGranted(app: String, permissions: [String]) -> VaultError {
+    if permissions.isEmpty {
+      return VaultError(
+        .neverAsked, "app \(app) was never granted anything", hint: "vault access --app \(app)")
+    }
+    return VaultError(
+      .neverAsked, "app \(app) was never granted \(permissions.joined(separator: ", "))",
+      hint: "vault grant --app \(app) --perms \(permissions.joined(separator: ","))")
+  }
+
   /// Whether this is an answer to the app, and goes into the ledger. Neither a name that is not known,
   /// nor damage, nor a full disk is one: the file stays as it was.
   fileprivate var isRefusal: Bool {

@@ -91,7 +91,10 @@ extension Vault {
           : Finding("head", .ok, "outside the file, at state \(head.counter)"))
     } else {
       findings.append(
-        Finding("head", .warning, "none outside the file at the usual place", hint: "vault keys"))
+        Finding(
+          "head", .warning,
+          "none outside the file at the usual place; a vault may keep it elsewhere, or keep none",
+          hint: "vault verify"))
     }
     return findings
   }

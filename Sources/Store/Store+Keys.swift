@@ -29,6 +29,16 @@ extension Store {
     return slot
   }
 
+  /// The slot of a kind that a random key opens, where there is one.
+  package func slot(opening secret: borrowing SecretBytes, kind: KeySlot.Kind)
+    throws(VaultError) -> KeySlot?
+  {
+    for slot in try slots() where slot.kind == kind {
+      if try slot.unwrap(with: secret, vault: vault, allowExpensive: false) != nil { return slot }
+    }
+    return nil
+  }
+
   /// Removes a way of unlocking; the last one stays.
   ///
   /// An older copy of the file still opens with what was removed, and gives the same vault key: only

@@ -327,10 +327,12 @@ package final class Store {
 
 extension VaultError {
   static func rolledBack(to counter: UInt64, from last: UInt64) -> VaultError {
-    VaultError(
+    let seen =
+      last == .max ? "its head was closed by a reset-anchor" : "state \(counter) after \(last)"
+    return VaultError(
       .damaged,
-      "the vault file is older than the last one seen (state \(counter) after \(last)): an older"
-        + " copy was put back; put the newest file in its place",
+      "the vault file is older than the last one seen (\(seen)): an older copy was put back; put the"
+        + " newest file in its place",
       hint: "vault help reset-anchor",
       reason: .rolledBack)
   }

@@ -11,6 +11,10 @@ enum ParsedLine {
   /// - Throws: `usage`. Values are never repeated: a slip may have put a secret there.
   static func parse(_ arguments: [String]) throws(CommandFailure) -> ParsedLine {
     try SecretArguments.refuse(in: arguments)
+    // What most programs answer to; the rest of the line stays as it is.
+    if arguments.first == "--version" {
+      return try parse(["version"] + arguments.dropFirst())
+    }
     let words = Word.read(arguments, table: CommandTable.options)
 
     var command: CommandSpec?

@@ -13,6 +13,7 @@ enum AddAccountCommand {
     new.userID = context.arguments.text("user-id")
     new.description = context.arguments.text("description")
     new.clientID = context.arguments.text("client")
+    new.replaces = context.arguments.has("replace")
     // The vault is looked at before anything is read, so that a wrong path is told at once.
     let vault = try context.openVault()
     var input = Optional(try credential(context))

@@ -1,5 +1,6 @@
 import AccountVault
 import Faults
+import FileSystem
 import Sodium
 
 /// `vault init`: makes the vault file, its passphrase, key file and recovery code.
@@ -17,7 +18,7 @@ enum InitCommand {
     if let rule = context.arguments.text("anchor") {
       options.anchor = Vault.AnchorRule(rawValue: rule) ?? .adopt
     }
-    options.anchorPath = context.arguments.text("anchor-file")
+    options.anchorPath = try anchorPath(context)
     let keyFilePath = secrets.keyFilePath
     var held = Held()
     if let bytes = secrets.passphrase.take() { held.passphrase = Secret(bytes) }
@@ -38,6 +39,19 @@ enum InitCommand {
     }
     context.terminal.hint("vault add-account --type facebook --username NAME --response FILE")
     return .ok
+  }
+
+  /// Where the head shall be, as an absolute path: a relative one would be another file in every
+  /// directory that a command is run from.
+  private static func anchorPath(_ context: Context) throws(CommandFailure) -> String? {
+    guard let path = context.arguments.text("anchor-file") else { return nil }
+    do throws(FileError) {
+      return try Files.resolvingDirectory(of: path)
+    } catch {
+      throw CommandFailure(
+        error.kind == .notFound ? .notFound : .io, "\(error.path): \(error.text)",
+        hint: "mkdir -m 700 \(ShellText.quoted(error.path))")
+    }
   }
 
   private struct Held: ~Copyable {

@@ -45,7 +45,7 @@ enum ChangePassphraseCommand {
     var passphrase: Secret? = Secret(try context.secrets.newPassphrase())
     let (slot, isScrubbed) = try context.use(vault, key) { (session) throws(VaultError) in
       let isScrubbed = try session.changePassphrase(
-        to: passphrase.take()!, cost: .forThisMachine)
+        to: passphrase.take()!, cost: try session.passphraseCost())
       return (try session.keys().first { $0.kind == "passphrase" }, isScrubbed)
     }
     if let slot {
@@ -143,8 +143,13 @@ enum RotateKeyCommand {
     shown.add("removed", done.removed.map(object))
     try show(done, shown, context)
     for key in done.removed {
-      terminal.note(
-        "slot \(key.number) (\(key.kind)) no longer opens the vault: vault add-key adds one")
+      let again =
+        switch key.kind {
+        case "passphrase": "vault change-passphrase"
+        case "recovery": "vault add-key --recovery"
+        default: "vault add-key --key-file FILE"
+        }
+      terminal.note("the old \(key.kind.replacing("_", with: " ")) no longer opens it: \(again)")
     }
     return .ok
   }

@@ -11,6 +11,7 @@ extension CommandTable {
         .option(
           "response", "FILE|-", "the provider's token response, - for standard input", kind: .file),
         .flag("token-stdin", "read a bare bearer token from standard input"),
+        .flag("replace", "in the place of a credential that is still good"),
       ],
       exclusive: [["response", "token-stdin"]],
       about: [

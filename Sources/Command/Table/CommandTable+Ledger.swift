@@ -1,12 +1,8 @@
+import Ledger
+
 extension CommandTable {
-  /// The events that `--event` takes, CONTRACT section 5.
-  static let events = [
-    "vault_created", "account_added", "account_renamed", "account_removed", "signed_in",
-    "client_added", "client_removed", "app_added", "app_removed", "app_key_changed",
-    "access_requested", "granted", "denied", "revoked", "lapsed", "narrowed", "lost_on_site",
-    "token_used", "use_refused", "renewal_started", "renewed", "rejected", "failed", "expired",
-    "keys_changed", "anchor_reset", "restored", "imported", "verified",
-  ]
+  /// The events that `--event` takes.
+  static let events = Event.allCases.map(\.rawValue)
 
   static let ledger: [CommandSpec] = [
     CommandSpec(

@@ -135,8 +135,8 @@ extension VaultError {
       return
     }
     var text = "\(provider.name) refused: \(refusal.errorClass.rawValue)"
-    if let code = refusal.code { text += ", code \(code)" }
-    if let message = refusal.message ?? refusal.title { text += " (\(message))" }
+    // Neither the provider's words nor a code that no row knows: a refusal may repeat the token.
+    if refusal.isKnownCode, let code = refusal.code { text += ", code \(code)" }
     switch refusal.errorClass {
     case .throttled, .transient, .clock, .pending:
       self.init(.tryAgain, text, hint: "vault help add-account")
@@ -145,6 +145,16 @@ extension VaultError {
       self.init(
         .signIn, text,
         hint: "vault add-account --type \(provider.id) --username NAME --response FILE")
+    }
+  }
+}
+
+extension Classification {
+  /// Whether the code is one that a row or a specification names, and so no secret.
+  fileprivate var isKnownCode: Bool {
+    switch rule {
+    case .row, .standard: true
+    default: false
     }
   }
 }

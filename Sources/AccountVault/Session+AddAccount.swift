@@ -265,7 +265,8 @@ extension VaultError {
   static func credentialExists(_ account: Account) -> VaultError {
     VaultError(
       .exists, "account \(ProviderText.name(account.label)) has a credential that is still good",
-      hint: "vault add-account --type \(account.type) --username \(Shell.word(account.username))"
+      hint:
+        "vault add-account --type \(account.type) --username \(ShellText.quoted(account.username))"
         + " --replace --response FILE")
   }
 

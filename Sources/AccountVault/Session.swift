@@ -42,6 +42,13 @@ public struct Session: ~Copyable {
         hint: "export XDG_STATE_HOME=PATH", reason: .anchorMissing)
     }
     try store.read {}
+    if options.isLooking, let head = store.watch?.known {
+      do throws(VaultError) {
+        try store.read { () throws(VaultError) in try store.hold(head) }
+      } catch {
+        warnings.append(error.message)
+      }
+    }
     if isMoved {
       warnings.append("the vault was made on another machine; if it moved here: vault reset-anchor")
     }

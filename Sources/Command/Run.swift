@@ -33,6 +33,10 @@ package func run(_ invocation: Invocation) -> ExitStatus {
 private func dispatch(
   _ invocation: Invocation, _ terminal: Terminal, _ failures: inout [CommandFailure]
 ) throws(CommandFailure) -> ExitStatus {
+  // Before anything is done: its answer could not be given.
+  guard Terminal.isOpen(invocation.standardOutput) else {
+    throw CommandFailure(.io, "standard output is closed")
+  }
   if let index = invocation.unreadableArgument {
     throw CommandFailure(.usage, "argument \(index + 1) is not UTF-8")
   }

@@ -119,12 +119,10 @@ struct ResponseMembers: ~Copyable {
   }
 
   private static func shown(_ name: String) -> String {
+    // Small letters alone: a bare token that was taken for a form has capitals or digits.
     let isName =
-      name.utf8.count <= 40
-      && name.utf8.allSatisfy {
-        (0x61...0x7A).contains($0) || (0x41...0x5A).contains($0) || (0x30...0x39).contains($0)
-          || $0 == 0x5F || $0 == 0x2D || $0 == 0x2E
-      }
+      name.utf8.count <= 32
+      && name.utf8.allSatisfy { (0x61...0x7A).contains($0) || [0x5F, 0x2D, 0x2E].contains($0) }
     return isName ? ProviderText.safe(name) : "[hidden]"
   }
 

@@ -136,7 +136,9 @@ package struct TokenResponse: ~Copyable, Sendable {
     }
     let type = text.lowercased()
     guard types.contains(type) else {
-      throw .unsupportedTokenType(ProviderText.safe(text, limit: 40))
+      // What is no word may be a token in the wrong place.
+      let isWord = type.utf8.count <= 16 && type.utf8.allSatisfy { (0x61...0x7A).contains($0) }
+      throw .unsupportedTokenType(isWord ? type : "[hidden]")
     }
     return sent
   }

@@ -1,6 +1,7 @@
 package import Encoding
 package import Faults
 import FileSystem
+import Glibc
 import Sodium
 
 /// What the head outside the file says of it.
@@ -88,7 +89,9 @@ package struct Anchor {
     do throws(FileError) {
       let directory = Self.directory(of: path)
       try Files.makeDirectories(directory)
-      let lock = try FileLock.acquire(path + ".lock", byte: 0, wait: true)
+      guard let lock = try lock() else {
+        throw FileError(errno: EAGAIN, operation: "lock", path: path + ".lock")
+      }
       defer { withExtendedLifetime(lock) {} }
       guard let found = try? bytes() else {
         try create(head, signedBy: key)
@@ -114,8 +117,23 @@ package struct Anchor {
       }
       try file.synchronize()
     } catch {
+      if error.errno == EAGAIN {
+        throw VaultError(
+          .tryAgain, "another process holds the lock of the vault's head", hint: "vault doctor",
+          reason: .busy)
+      }
       throw .file(error, "writing the vault's head")
     }
+  }
+
+  /// The writers' lock, waited for as long as for the vault's own: a process that was stopped while
+  /// it held it must not stop all others. Nil where it was not to be had.
+  private func lock() throws(FileError) -> FileLock? {
+    for _ in 0..<Int(VaultFile.busyMilliseconds) / 20 {
+      if let lock = try FileLock.acquire(path + ".lock", byte: 0, wait: false) { return lock }
+      usleep(20_000)
+    }
+    return nil
   }
 
   /// Makes the file whole under another name first: what a kill cuts off must not be a head that

@@ -19,7 +19,7 @@ package struct AnchorWatch {
   var isRefused = true
   /// The bytes that were checked last, and the head that they name.
   var knownBytes: [UInt8]?
-  var known: AnchoredHead?
+  package internal(set) var known: AnchoredHead?
   /// What the kernel said of the file before those bytes were read; nil where it cannot be relied on.
   var knownFacts: FileFacts?
   /// The code of the state that `known` was held against last.
@@ -177,7 +177,12 @@ extension Store {
     else { return }
     precondition(!isWriting, "only a committed head is published")
     let head = self.head
-    try watch.anchor.write(head, signedBy: keyring.signing, replacing: replacing)
+    do throws(VaultError) {
+      try watch.anchor.write(head, signedBy: keyring.signing, replacing: replacing)
+    } catch {
+      // What was committed stays: to say that nothing was changed would be untrue.
+      throw error.afterCommit(watch.anchor.path)
+    }
     watch.known = nil
     watch.knownBytes = nil
     watch.knownFacts = nil
@@ -190,6 +195,17 @@ extension Store {
 }
 
 extension VaultError {
+  /// The head could not be written, after the change itself was committed.
+  fileprivate func afterCommit(_ path: String) -> VaultError {
+    var told = self
+    if code == .exists || code == .notFound { told.code = .io }
+    let why = reason == .diskFull ? "the disk is full" : message
+    told.message =
+      "what was done is in the vault, but its head outside could not be written to \(path): \(why)"
+    told.hint = "vault doctor"
+    return told
+  }
+
   static func forked() -> VaultError {
     VaultError(
       .damaged,

@@ -123,6 +123,7 @@ extension Context {
   /// What was deleted stands in the log until nobody reads it any more.
   func warnOfLog() {
     terminal.warning(
-      "another process is reading: what was removed stays in the log until it ends, sealed")
+      "another process is reading: what was removed stays on the disk, sealed, until it ends and the"
+        + " vault was written a while")
   }
 }

@@ -142,6 +142,7 @@ enum RotateKeyCommand {
     shown.add("rows", Int64(done.rows))
     shown.add("removed", done.removed.map(object))
     try show(done, shown, context)
+    if !done.isCompacted { context.warnOfLog() }
     for key in done.removed {
       let again =
         switch key.kind {

@@ -65,14 +65,15 @@ package enum KeyFile {
 
   private static func make(_ path: String) throws(FileError) -> SecretBytes {
     let key = SecretBytes.random(count: count)
-    let file = try Files.createNew(path)
+    // Under another name first: a kill must not leave half a key that the next try refuses.
+    let draft = "\(path).new-\(RunningProcess.current)"
     do throws(FileError) {
+      let file = try Files.createNew(draft)
       try key.withBytes { bytes throws(FileError) in try file.write(bytes) }
       try file.synchronizeFully()
-      try Files.syncDirectory(directory(of: path))
+      try Files.publish(draft, as: path)
     } catch {
-      // A half-written key file would be refused by the next try.
-      try? Files.remove(path)
+      try? Files.remove(draft)
       throw error
     }
     return key
@@ -82,11 +83,6 @@ package enum KeyFile {
     CommandFailure(
       error.kind == .exists ? .exists : .io,
       "\(path): \(SystemText.of(error.errno))")
-  }
-
-  private static func directory(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
   private static func wrongCount(_ path: String) -> CommandFailure {

@@ -77,7 +77,10 @@ package final class Terminal {
     let failure =
       error == SystemText.brokenPipe
       ? CommandFailure.readerGone
-      : CommandFailure(.io, "standard output: \(SystemText.of(error))")
+      : CommandFailure(
+        .io,
+        "standard output: \(SystemText.of(error)); what the command did stays done, its answer is lost"
+      )
     outputFailure = failure
     held = []
     throw failure
@@ -174,6 +177,12 @@ package final class Terminal {
   }
 
   // MARK: System
+
+  static func isOpen(_ descriptor: Int32) -> Bool {
+    var facts = vault_descriptor_facts()
+    // Our own structure, lent for the call.
+    return unsafe vault_describe(descriptor, &facts) == 0
+  }
 
   static func isTerminal(_ descriptor: Int32) -> Bool { vault_is_terminal(descriptor) == 1 }
 

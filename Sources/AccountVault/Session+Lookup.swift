@@ -83,7 +83,7 @@ extension Session {
   func findApp(_ id: String) throws(VaultError) -> App {
     try Session.checkAppID(id)
     if let app = try knownApp(id) { return app }
-    throw VaultError(.notFound, "no app \(id)", hint: "vault apps")
+    throw VaultError(.notFound, "no app \(id)", hint: "vault add-app \(id) --name NAME")
   }
 
   /// An app, or nil where there is none.

@@ -113,16 +113,21 @@ extension Vault {
   /// credentials that can be renewed are `stale`, since the backup may be older than their last
   /// renewal.
   ///
+  /// - Parameter replacesVault: The vault that the backup was made of is gone for good: its head is
+  ///   closed, so that none of its files, found again, is taken for a vault. Without it the vault and
+  ///   the restored one can stand beside each other.
   /// - Throws: ``VaultError``: `notFound`, `exists`, `damaged`, `newerFormat`, `wrongKey`, `io`.
   public static func restore(
     _ backup: String, to path: String, with key: consuming Key,
-    options: UnlockOptions = UnlockOptions(), allowNetworkFileSystem: Bool = false
+    options: UnlockOptions = UnlockOptions(), allowNetworkFileSystem: Bool = false,
+    replacesVault: Bool = false
   ) throws(VaultError) -> Session {
     let secret: UnlockSecret
     switch consume key {
     case .passphrase(let value): secret = .passphrase(value.bytes)
     case .keyFile(let value): secret = .keyFile(value.bytes)
     }
+    var old: Anchor?
     let store = try Restoration.restore(
       backup, to: path, secret: secret, allowExpensive: options.allowsExpensiveKeySettings,
       allowNetworkFileSystem: allowNetworkFileSystem
@@ -131,10 +136,12 @@ extension Vault {
       quiet.isLooking = true
       let session = try Session(copy, options: quiet)
       try copy.read { () throws(VaultError) in try session.verifyLedger(progress: { _ in }) }
+      if replacesVault { old = HeadDirectory.anchor(for: copy, in: options.headDirectory) }
       try session.beginBranch(.restored, reason: "restored from a backup")
       // The head of the new branch comes before the file gets its name: either both or neither.
       _ = try Session(copy, options: options, isNew: true)
     }
+    if let old { try store.retire(old) }
     return try Session(store, options: options, isNew: true)
   }
 }

@@ -220,10 +220,9 @@ extension Session {
       if let found = standing.first(where: { $0.state == state }) { return found.account }
     }
     if standing.count == 1 { return standing[0].account }
-    if !permissions.isEmpty, let fitting = try? accounts(knowing: permissions), fitting.count == 1 {
-      return fitting[0]
-    }
-    throw .neverGranted(app: app, permissions: permissions)
+    let fitting = permissions.isEmpty ? nil : try? accounts(knowing: permissions)
+    if let fitting, fitting.count == 1 { return fitting[0] }
+    throw .neverGranted(app: app, permissions: permissions, isKnown: fitting?.isEmpty == false)
   }
 
   /// The gravest state of these permissions, or of all that were ever decided.
@@ -386,10 +385,13 @@ extension Session {
 
 extension VaultError {
   /// An app that holds nothing of the kind on any account.
-  static func neverGranted(app: String, permissions: [String]) -> VaultError {
-    if permissions.isEmpty {
+  static func neverGranted(app: String, permissions: [String], isKnown: Bool = true)
+    -> VaultError
+  {
+    if permissions.isEmpty || !isKnown {
+      let what = permissions.isEmpty ? "anything" : permissions.joined(separator: ", ")
       return VaultError(
-        .neverAsked, "app \(app) was never granted anything", hint: "vault access --app \(app)")
+        .neverAsked, "app \(app) was never granted \(what)", hint: "vault access --app \(app)")
     }
     return VaultError(
       .neverAsked, "app \(app) was never granted \(permissions.joined(separator: ", "))",

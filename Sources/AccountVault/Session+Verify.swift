@@ -46,7 +46,7 @@ extension Session {
         try store.hold(head)
         anchored = true
         checked.append("head outside the file")
-      } else if store.keyring.anchor.kind == .required {
+      } else if store.keyring.anchor.kind == .required, !store.state.isBackup {
         throw VaultError(
           .damaged, "the vault's head is missing, and this vault requires it: put it back",
           hint: "vault help reset-anchor", reason: .anchorMissing)

@@ -32,7 +32,9 @@ public struct Session: ~Copyable {
     if let copy = store.migrationBackup {
       warnings.append("the vault was taken to this version's format; the old file is \(copy)")
     }
-    if let anchor = HeadDirectory.anchor(for: store, in: options.headDirectory) {
+    if store.state.isBackup {
+      guard options.isLooking else { throw .isBackup(store.path) }
+    } else if let anchor = HeadDirectory.anchor(for: store, in: options.headDirectory) {
       var watch = AnchorWatch(anchor)
       watch.isEnforced = !options.isLooking && !isNew
       store.watch = watch
@@ -135,5 +137,13 @@ enum Machine {
     else { return nil }
     let id = text.filter { $0 > 0x20 }
     return id.count == 32 ? id : nil
+  }
+}
+
+extension VaultError {
+  static func isBackup(_ path: String) -> VaultError {
+    VaultError(
+      .usage, "\(path) is a backup: it can be verified and restored, and is not used as it is",
+      hint: "vault restore \(ShellText.quoted(path)) --to PATH")
   }
 }

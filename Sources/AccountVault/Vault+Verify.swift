@@ -30,7 +30,8 @@ extension Vault {
       let kept = try checkpoint.map { (text) throws(VaultError) in
         try Vault.parsed(text, vault: state.vault)
       }
-      let head = try HeadDirectory.head(of: state, in: options.headDirectory)
+      let head =
+        state.isBackup ? nil : try HeadDirectory.head(of: state, in: options.headDirectory)
       let wanted = Set([kept?.unverified.size, head?.ledgerSize].compactMap { $0 })
       if wanted.contains(0) { roots[0] = MerkleTree.emptyRoot }
       try file.lendEntries(state.ledgerSize) { (number, leaf, hashes) throws(VaultError) in

@@ -138,7 +138,7 @@ package struct TokenResponse: ~Copyable, Sendable {
     guard types.contains(type) else {
       // What is no word may be a token in the wrong place.
       let isWord = type.utf8.count <= 16 && type.utf8.allSatisfy { (0x61...0x7A).contains($0) }
-      throw .unsupportedTokenType(isWord ? type : "[hidden]")
+      throw .unsupportedTokenType(isWord ? text : "[hidden]")
     }
     return sent
   }

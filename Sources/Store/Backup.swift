@@ -33,6 +33,7 @@ extension Store {
           try copy.verifyRows(progress: { _ in })
           try check(copy)
         }
+        try copy.write { () throws(VaultError) in copy.state.isBackup = true }
       }
       try files("making \(path)") { () throws(FileError) in try Files.publish(draft, as: path) }
     } catch {

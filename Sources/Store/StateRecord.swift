@@ -23,6 +23,9 @@ package struct StateRecord: Equatable, Sendable {
   package var branch: Key16
   /// The file stands on a network file system: rollback journal and exclusive locking.
   package var isOnNetworkFileSystem = false
+  /// The file is a backup: it can be looked at and restored, and is not used as it is. Whoever used
+  /// it would move the head of the vault that it was made of.
+  package var isBackup = false
   /// The day of creation, since 1970 in UTC.
   package var createdDay: Int64
   /// A keyed hash of the machine's id, or zero where it has none.
@@ -53,7 +56,7 @@ package struct StateRecord: Equatable, Sendable {
     out.u64(counter)
     out.u64(keyEpoch)
     out.key(branch)
-    out.u8(isOnNetworkFileSystem ? 1 : 0)
+    out.u8((isOnNetworkFileSystem ? 1 : 0) | (isBackup ? 2 : 0))
     out.i64(createdDay)
     out.key(machine)
     out.key(slots)
@@ -82,11 +85,12 @@ package struct StateRecord: Equatable, Sendable {
       let epoch = try from.u64()
       let branch = try from.key()
       let flags = try from.u8()
-      guard flags < 2 else { throw .notCanonical("flags") }
+      guard flags < 4 else { throw .notCanonical("flags") }
       self.init(vault: vault, branch: branch, createdDay: try from.i64())
       self.counter = counter
       self.keyEpoch = epoch
-      isOnNetworkFileSystem = flags == 1
+      isOnNetworkFileSystem = flags & 1 != 0
+      isBackup = flags & 2 != 0
       machine = try from.key()
       slots = try from.key()
       schema = try from.key()

@@ -294,6 +294,7 @@ package final class Store {
   package func beginBranch(_ branch: Key16, machine: Key16) {
     precondition(isWriting, "a branch begins inside a write")
     state.branch = branch
+    state.isBackup = false
     state.machine = machine
   }
 

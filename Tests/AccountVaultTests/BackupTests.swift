@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct `A backup` {
-  @Test func `is a whole vault that opens with the same key`() throws {
+  @Test func `is a whole vault under the same key, to be verified and restored`() throws {
     let place = try Place()
     let session = try place.create()
     try session.fill()
@@ -14,8 +14,39 @@ import Testing
     #expect(try place.directory.names().filter { $0.hasPrefix("copy") } == ["copy"])
     let taken = refusal { () throws(VaultError) in try session.backUp(to: copy) }
     #expect(taken.code == .exists)
-    let opened = try place.open(copy)
-    #expect(try opened.tokenText(account: "facebook:lestat") == "EAA-token")
+    let looked = try place.open(copy, looking: true)
+    #expect(try looked.verify().root == made.root)
+    // Used as it is, it would move the head of the vault that it was made of.
+    let used = refusal { () throws(VaultError) in
+      try Vault.open(at: copy).unlock(with: .keyFile(.key()), options: place.unlocking)
+    }
+    #expect(used.code == .usage)
+    #expect(try session.tokenText(account: "facebook:lestat") == "EAA-token")
+  }
+
+  @Test func `put in the place of the vault ends the vault's own files`() throws {
+    let place = try Place()
+    let copy = place.directory("copy")
+    do {
+      let session = try place.create()
+      try session.fill()
+      try session.backUp(to: copy)
+      _ = try session.revoke(Decision(app: "123", permissions: []))
+    }
+    let lost = place.directory("lost")
+    try place.copy(place.path, to: lost)
+    for suffix in ["", "-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: place.path + suffix)
+    }
+    do {
+      let restored = try Vault.restore(
+        copy, to: place.path, with: .keyFile(.key()), options: place.unlocking,
+        replacesVault: true)
+      _ = try restored.verify()
+    }
+    try place.copy(lost, to: place.path)
+    let error = #expect(throws: VaultError.self) { _ = try place.open() }
+    #expect(error?.reason == .rolledBack)
   }
 
   @Test func `that cannot be written leaves nothing behind`() throws {

@@ -78,7 +78,7 @@ import Time
     #expect(code("no id", nil, ["email"]) == .usage)
     #expect(code("123", "c", ["email"]) == .notFound)
     #expect(code("123", "a", ["none"]) == .usage)
-    #expect(code("123", nil, ["email"]) == .ambiguous)
+    #expect(code("123", nil, ["email"]) == .neverAsked)
     #expect(try place.bytes() == before)
   }
 

@@ -171,7 +171,10 @@ class State:
         r = Reader(body, "state")
         r.version()
         self.vault, self.counter, self.epoch = r.key(), r.u64(), r.u64()
-        self.branch, self.network, self.day = r.key(), r.flag(), r.i64()
+        self.branch, flags, self.day = r.key(), r.u8(), r.i64()
+        if flags > 3:
+            raise Damaged("state: flags")
+        self.network, self.backup = bool(flags & 1), bool(flags & 2)
         self.machine, self.slots, self.schema = r.key(), r.key(), r.key()
         self.size, self.root, self.frontier = r.u64(), r.raw(32), r.field()
         need(r.u8() == len(TABLES), "state: number of tables")

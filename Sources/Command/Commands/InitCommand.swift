@@ -45,12 +45,12 @@ enum InitCommand {
   /// directory that a command is run from.
   private static func anchorPath(_ context: Context) throws(CommandFailure) -> String? {
     guard let path = context.arguments.text("anchor-file") else { return nil }
+    if path.hasPrefix("/") { return path }
     do throws(FileError) {
-      return try Files.resolvingDirectory(of: path)
+      let here = try Files.resolvingDirectory(of: "./head")
+      return here.dropLast(4) + path
     } catch {
-      throw CommandFailure(
-        error.kind == .notFound ? .notFound : .io, "\(error.path): \(error.text)",
-        hint: "mkdir -m 700 \(ShellText.quoted(error.path))")
+      throw CommandFailure(.io, "\(error.path): \(error.text)")
     }
   }
 

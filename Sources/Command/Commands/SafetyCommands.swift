@@ -42,11 +42,12 @@ enum RestoreCommand {
     }
     let options = try context.unlockOptions()
     let allowsNetwork = context.arguments.has("network-fs")
+    let replaces = context.arguments.has("replaces")
     var key: Key? = try context.secrets.key(forVaultAt: backup)
     let (object, warnings) = try vaultCall { () throws(VaultError) in
       let session = try Vault.restore(
         backup, to: path, with: key.take()!, options: options,
-        allowNetworkFileSystem: allowsNetwork)
+        allowNetworkFileSystem: allowsNetwork, replacesVault: replaces)
       var object = JSONObject()
       object.add("vault", session.vaultID)
       object.add("path", session.path)
@@ -63,6 +64,10 @@ enum RestoreCommand {
         Column("vault", "vault"), Column("path", "path"), Column("branch", "branch"),
         Column("entries", "entries"), Column("stale", "stale"),
       ])
+    if !replaces {
+      context.terminal.note(
+        "the vault that the backup was made of stays valid beside this one; --replaces ends that")
+    }
     context.terminal.hint("vault accounts --vault \(ShellText.quoted(path))")
     return .ok
   }

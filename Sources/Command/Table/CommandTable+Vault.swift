@@ -109,7 +109,10 @@ extension CommandTable {
     CommandSpec(
       name: "restore", group: .vault, summary: "make a vault from a backup",
       arguments: [ArgumentSpec("FILE", kind: .file)],
-      options: [.option("to", "PATH", "the new vault file", presence: .required, kind: .file)],
+      options: [
+        .option("to", "PATH", "the new vault file", presence: .required, kind: .file),
+        .flag("replaces", "the old vault is gone for good: its files are not taken any more"),
+      ],
       about: [
         """
         Checks the backup and makes a vault of it at PATH, where nothing may be yet. Credentials \

@@ -79,7 +79,7 @@ package final class Terminal {
       ? CommandFailure.readerGone
       : CommandFailure(
         .io,
-        "standard output: \(SystemText.of(error)); what the command did stays done, its answer is lost"
+        "standard output: \(SystemText.of(error))"
       )
     outputFailure = failure
     held = []

@@ -98,7 +98,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["Command", "vault", "AccountVault", "Sodium", "Time", "JSON"],
+      dependencies: ["Command", "vault", "AccountVault", "Store", "Sodium", "Time", "JSON"],
       exclude: ["Snapshots"], swiftSettings: tests),
     // What other programs, kills, power losses and full disks do to the file
     .target(

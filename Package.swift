@@ -108,7 +108,8 @@ let package = Package(
       name: "crash-driver", dependencies: ["TamperSupport", "AccountVault", "Faults"],
       path: "Tests/CrashDriver", swiftSettings: tests),
     suite(
-      "TamperTests", ["TamperSupport", "TestSupport", "AccountVault", "Faults", "crash-driver"]),
+      "TamperTests",
+      ["TamperSupport", "TestSupport", "AccountVault", "Faults", "Sodium", "crash-driver"]),
     suite(
       "CrashTests", ["TamperSupport", "TestSupport", "AccountVault", "Faults", "crash-driver"]),
     // The command as it is run, compared whole

@@ -17,10 +17,14 @@ do throws(VaultError) {
   let sample = SampleVault(in: arguments[1])
   let rest = Array(arguments.dropFirst(2))
   if let operation = VaultOperation(rawValue: arguments[0]) {
-    let text = try operation.run(on: sample)
     // Not buffered: it is told when it leaves.
-    let line = Array("ok \(text)\n".utf8)
-    _ = write(1, line, line.count)
+    func say(_ line: String) { _ = line.withCString { write(1, $0, strlen($0)) } }
+    var isSaid = false
+    try operation.run(on: sample) { token in
+      say("ok \(token)\n")
+      isSaid = true
+    }
+    if !isSaid { say("ok\n") }
   } else if arguments[0] == "scenario" {
     try Scenario(sample).run()
     print("ok")
@@ -42,9 +46,9 @@ do throws(VaultError) {
     print("ok", try again.entryCount())
   } else if arguments[0] == "everything" {
     try sample.createFull()
-    _ = try VaultOperation.backup.run(on: sample)
-    _ = try VaultOperation.removeKey.run(on: sample)
-    _ = try VaultOperation.token.run(on: sample)
+    try VaultOperation.backup.run(on: sample)
+    try VaultOperation.removeKey.run(on: sample)
+    try VaultOperation.token.run(on: sample)
     print("ok")
   } else {
     print("usage: no operation \(arguments[0])")

@@ -44,8 +44,12 @@ public enum VaultOperation: String, CaseIterable, Sendable {
     }
   }
 
-  /// Runs it; what a person would be handed is the result.
-  public func run(on sample: SampleVault) throws(VaultError) -> String {
+  /// Runs it.
+  ///
+  /// - Parameter leaving: Is handed what a person would be, while the session is still open.
+  public func run(
+    on sample: SampleVault, leaving: (String) -> Void = { _ in }
+  ) throws(VaultError) {
     switch self {
     case .create:
       try sample.create().flush()
@@ -62,7 +66,7 @@ public enum VaultOperation: String, CaseIterable, Sendable {
       try session.flush()
     case .token:
       let session = try sample.unlock()
-      return try Probe.firstToken.read(session)
+      leaving(try Probe.firstToken.read(session))
     case .passphrase:
       let session = try sample.unlock()
       try session.changePassphrase(
@@ -92,6 +96,5 @@ public enum VaultOperation: String, CaseIterable, Sendable {
       try session.flush()
     case .open: try sample.unlock().flush()
     }
-    return ""
   }
 }

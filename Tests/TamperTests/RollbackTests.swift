@@ -1,6 +1,7 @@
 import AccountVault
 import Faults
 import Foundation
+import Sodium
 import TamperSupport
 import TestSupport
 import Testing
@@ -186,6 +187,21 @@ import Testing
     let head = try specimen.vault.head
     for offset in [28, 540] {
       try Attack.overwrite(head, at: offset, [0, 0, 0, 0, 0, 0, 0, 1])
+    }
+    #expect(specimen.vault.refusal()?.reason == .damagedAnchor)
+    #expect(specimen.vault.verification()?.reason == .damagedAnchor)
+  }
+
+  @Test func `signed by another key is no head`() throws {
+    // It is in the file's own form and says what the attacker wants; only its key is another.
+    let specimen = try laboratory.specimen()
+    let head = try specimen.vault.head
+    let key = SigningKey(seed: SecretBytes.random(count: 32))
+    let sound = try Attack.bytes(head)
+    for slot in [0, 512] {
+      let text = sound[slot..<slot + 28] + [0, 0, 0, 0, 0, 0, 0, 1] + sound[slot + 36..<slot + 132]
+      let forged = Array(text) + key.publicKey
+      try Attack.overwrite(head, at: slot, forged + key.sign(forged))
     }
     #expect(specimen.vault.refusal()?.reason == .damagedAnchor)
     #expect(specimen.vault.verification()?.reason == .damagedAnchor)

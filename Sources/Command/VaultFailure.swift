@@ -2,19 +2,12 @@ import AccountVault
 import Faults
 
 extension CommandFailure {
-  /// The library's error as the command shows it: the code is the exit, and what fits is listed below.
-  ///
-  /// A hint is a command that works when it is pasted; advice that is none goes behind the message.
+  /// The library's error as the command shows it: the code is the exit, message and hint are as they
+  /// are, and what fits is listed below.
   init(_ error: VaultError) {
-    let isCommand =
-      error.hint.map { hint in Self.commands.contains { hint.hasPrefix($0) } } ?? false
-    let advice = isCommand ? "" : error.hint.map { "; \($0)" } ?? ""
-    self.init(
-      ExitStatus(error.code), error.message + advice, hint: isCommand ? error.hint : nil)
+    self.init(ExitStatus(error.code), error.message, hint: error.hint)
     candidates = error.candidates
   }
-
-  private static let commands = ["vault ", "export ", "chmod ", "mkdir ", "ls ", "ulimit ", "df "]
 }
 
 extension ExitStatus {

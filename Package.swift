@@ -37,6 +37,9 @@ let package = Package(
     .systemLibrary(name: "CSodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CMicroHTTPD", providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(name: "CQREncode", providers: [.apt(["libqrencode-dev"])]),
     .target(name: "CSystem"),
     // 1: values that everything shares
     part("Encoding"),
@@ -46,9 +49,12 @@ let package = Package(
     part("Sodium", ["CSodium", "Encoding"]),
     part("SQLite", ["CSQLite"]),
     part("FileSystem", ["CSystem"]),
+    part("QRCode", ["CQREncode"]),
     // 3: what is made of those
+    part("HTTPTypes", ["Sodium"]),
     part("JSON", ["Sodium", "SQLite"]),
     part("Crypto", ["CCrypto", "Sodium"]),
+    part("Listener", ["CMicroHTTPD", "Sodium"]),
     .target(
       name: "Migrations", path: "Migrations", exclude: ["CHECKSUMS"],
       resources: [.embedInCode("m0001_vault.sql")], swiftSettings: strict),
@@ -59,16 +65,23 @@ let package = Package(
     .target(
       name: "Providers", dependencies: ["Encoding", "Time", "Sodium", "JSON"],
       resources: [.embedInCode("Definitions")], swiftSettings: strict),
+    part("HTTP", ["CCurl", "HTTPTypes", "Sodium", "Encoding"]),
     part("Store", ["Encoding", "Faults", "Sodium", "SQLite", "FileSystem", "Migrations"]),
     // 5: the library
     part(
       "AccountVault",
       [
         "Accounts", "Ledger", "Providers", "Store", "Encoding", "Faults", "Time", "Sodium",
-        "SQLite", "FileSystem", "JSON",
+        "SQLite", "FileSystem", "JSON", "HTTPTypes", "OAuth",
       ]),
     // 6: the command
     part("Command", ["AccountVault", "Faults", "Time", "Sodium", "FileSystem", "JSON", "CSystem"]),
+    part(
+      "AccountVaultNetwork",
+      [
+        "AccountVault", "HTTP", "HTTPTypes", "Listener", "QRCode", "Crypto", "OAuth", "Faults",
+        "FileSystem", "Sodium", "Time", "CSystem",
+      ]),
     // 7: executables
     .executableTarget(name: "vault", dependencies: ["Command"], swiftSettings: strict),
     // What Scripts/bench measures the library with; no product.

@@ -1,0 +1,1 @@
+// The network of a vault: transport, signatures by libcrypto, listener, browser.

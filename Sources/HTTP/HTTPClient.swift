@@ -1,0 +1,1 @@
+// The requests of libcurl: this part is the only importer of it.

@@ -1,0 +1,1 @@
+// The listener on libmicrohttpd: this part is the only importer of it.

@@ -1,0 +1,1 @@
+// QR codes by libqrencode: this part is the only importer of it.

@@ -1,1 +1,0 @@
-// The network of a vault: transport, signatures by libcrypto, listener, browser.

@@ -29,7 +29,7 @@ extension Session {
       var refusal: VaultError?
       do throws(VaultError) {
         if let id {
-          _ = try allowed(app: id, on: account, permissions: permissions)
+          _ = try allowed(app: id, on: account, permissions: permissions, for: .token)
         } else {
           try checkAnyCredential(of: standing)
         }

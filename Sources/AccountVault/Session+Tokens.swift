@@ -77,7 +77,7 @@ extension Session {
     let outcome = try store.write { () throws(VaultError) -> Result<AllowedUse, VaultError> in
       let account = try usedAccount(app: app, account: account, permissions: permissions)
       do throws(VaultError) {
-        let use = try allowed(app: app, on: account, permissions: permissions)
+        let use = try allowed(app: app, on: account, permissions: permissions, for: .token)
         try record(
           .tokenUsed, app: app, account: account, permissions: permissions,
           details: details(of: use, strictly: strictly))
@@ -106,7 +106,8 @@ extension Session {
     return decided.use(request, revision: store.revision)
   }
 
-  /// Keeps a decision for the next equal request.
+  /// Keeps a decision for the next equal request, which is answered with the token: never one on a
+  /// signed request.
   private func note(
     _ use: AllowedUse, _ window: UseWindows.Window, for request: DecidedUses.Request
   ) {
@@ -125,7 +126,7 @@ extension Session {
         app: request.app, account: request.account, permissions: request.permissions)
       do throws(VaultError) {
         let use = try allowed(
-          app: request.app, on: account, permissions: request.permissions)
+          app: request.app, on: account, permissions: request.permissions, for: .token)
         guard let window = uses.count(use.kind, now: now) else { return nil }
         note(use, window, for: request)
         return .success(use)
@@ -137,17 +138,9 @@ extension Session {
     }
   }
 
-  /// A use that was allowed, its secret still sealed.
-  struct AllowedUse {
-    var account: Account
-    var token: DecidedUses.SealedToken
-    var kind: UseWindows.Kind
-    /// When it was decided, and when the first thing that it relies on ends.
-    var decided: Timestamp
-    var end: Timestamp?
-  }
-
-  private func open(_ use: DecidedUses.SealedToken) throws(VaultError) -> AccessToken {
+  /// Opens the secret of an allowed use; to be called once the use is in the ledger, and its head on
+  /// the disk.
+  func open(_ use: DecidedUses.SealedToken) throws(VaultError) -> AccessToken {
     let secret = try Records(store).secret(of: use.row)
     return AccessToken(
       secret: Secret(secret.accessToken.copy()),
@@ -170,7 +163,7 @@ extension Session {
   /// Writes a refusal; of one kind only the first in a minute, the rest as a count.
   ///
   /// - Returns: The kind, where it was written.
-  private func refuse(
+  func refuse(
     _ error: VaultError, app: String, account: Account, permissions: [String]
   ) throws(VaultError) -> (kind: UseWindows.Kind, label: String)? {
     let kind = kind(of: error, app: app, account: account, permissions: permissions)
@@ -191,245 +184,16 @@ extension Session {
       event: .useRefused, app: app, account: account.id.key, client: "", generation: 0, grants: [],
       permissions: permissions, reason: error.code.rawValue)
   }
-
-  // MARK: Which account
-
-  private func usedAccount(app: String, account text: String?, permissions: [String])
-    throws(VaultError) -> Account
-  {
-    _ = try findApp(app)
-    if let text { return try find(text) }
-    var holding: [Account] = []
-    var standing: [(account: Account, state: PermissionState)] = []
-    let records = Records(store)
-    try records.forEachGrantSet { (set) throws(VaultError) in
-      guard set.app == app, let account = try records.account(set.account) else { return true }
-      let holds =
-        permissions.isEmpty
-        ? !set.granted(now: now).isEmpty : set.allows(permissions, now: now)
-      if holds { holding.append(account) }
-      if standing.count < 21 { standing.append((account, gravest(permissions, in: set))) }
-      return holding.count < 21
-    }
-    if holding.count == 1 { return holding[0] }
-    if holding.count > 1 {
-      throw .ambiguousAccount(holding, "app \(app) holds this on \(holding.count) accounts")
-    }
-    // Nothing is held: the account on which the gravest was decided says why.
-    for state in [PermissionState.denied, .revoked, .lapsed] {
-      if let found = standing.first(where: { $0.state == state }) { return found.account }
-    }
-    if standing.count == 1 { return standing[0].account }
-    let fitting = permissions.isEmpty ? nil : try? accounts(knowing: permissions)
-    if let fitting, fitting.count == 1 { return fitting[0] }
-    throw .neverGranted(app: app, permissions: permissions, isKnown: fitting?.isEmpty == false)
-  }
-
-  /// The gravest state of these permissions, or of all that were ever decided.
-  private func gravest(_ permissions: [String], in set: GrantSet) -> PermissionState {
-    let names = permissions.isEmpty ? set.standings.map(\.name) : permissions
-    let states = names.map { set.state(of: $0, now: now) }
-    return [.denied, .revoked, .lapsed].first(where: states.contains) ?? .never
-  }
-
-  // MARK: May it, can it
-
-  func allowed(app id: String, on account: Account, permissions: [String])
-    throws(VaultError) -> AllowedUse
-  {
-    let records = Records(store)
-    let app = try findApp(id)
-    let set = try records.grants(app: id, account: account.id)
-    // One moment for all that is compared with the time.
-    let decided = now
-    let entries = try checkGrants(set, app: app, account: account, permissions: permissions)
-    if app.signOnly {
-      throw VaultError(
-        .denied, "app \(id) has its requests signed and is never handed a token",
-        hint: "vault show-app \(id)", reason: .signOnly)
-    }
-    let (credential, row) = try credential(of: account, for: app)
-    try checkState(credential, of: account)
-    try checkScopes(credential, of: account, permissions: permissions)
-    var ends = set?.standings.compactMap { $0.decision == .granted ? $0.until : nil } ?? []
-    if case .at(let end) = credential.expiry { ends.append(end) }
-    return AllowedUse(
-      account: account, token: DecidedUses.SealedToken(row, credential, of: account.id),
-      kind: UseWindows.Kind(
-        event: .tokenUsed, app: id, account: account.id.key, client: credential.clientID,
-        generation: credential.generation, grants: entries, permissions: permissions),
-      decided: decided, end: ends.filter { $0 > decided }.min())
-  }
-
-  /// The gravest of what stands against the use.
-  private func checkGrants(
-    _ set: GrantSet?, app: App, account: Account, permissions: [String]
-  ) throws(VaultError) -> [UInt64] {
-    if permissions.isEmpty {
-      let live = set?.granted(now: now) ?? []
-      if !live.isEmpty { return live.map(\.entry) }
-      let states = Set(set?.standings.map { $0.state(now: now) } ?? [])
-      throw .standing(
-        states.contains(.denied)
-          ? .denied
-          : states.contains(.revoked)
-            ? .revoked
-            : states.contains(.lapsed) ? .lapsed : .never,
-        app: app.id, permissions: [], account: account)
-    }
-    var entries: [UInt64] = []
-    for state in [PermissionState.denied, .revoked, .lapsed, .never] {
-      let named = permissions.filter { (set?.state(of: $0, now: now) ?? .never) == state }
-      if state == .never {
-        // A name that the provider does not know was never anybody's to grant.
-        for name in named { _ = try permission(name, of: provider(account.type)) }
-      }
-      if !named.isEmpty {
-        throw .standing(state, app: app.id, permissions: named, account: account)
-      }
-    }
-    for name in permissions { entries.append(set?.standing(of: name)?.entry ?? 0) }
-    return entries
-  }
-
-  /// The credential of the client that the app uses: its own of this type, else the type's default,
-  /// else the only one that there is, else the newest: a client that was removed leaves credentials
-  /// that are as good as before.
-  func credential(of account: Account, for app: App) throws(VaultError) -> (Credential, Row) {
-    let records = Records(store)
-    let own = app.client(for: account.type)?.clientID
-    var wanted = own
-    if wanted == nil { wanted = try defaultClient(of: account.type) }
-    var client = wanted
-    if let wanted, !account.clients.contains(wanted), own == nil { client = nil }
-    if client == nil { client = try newestClient(of: account) }
-    if let client, let found = try records.credential(account.id, client: client) { return found }
-    let whose = client.map { " of client \(ProviderText.name($0))" } ?? ""
-    throw VaultError(
-      .signIn, "account \(ProviderText.name(account.label)) has no credential\(whose)",
-      hint: signInHint(account))
-  }
-
-  private func newestClient(of account: Account) throws(VaultError) -> String? {
-    if account.clients.count < 2 { return account.clients.first }
-    var newest: Credential?
-    for client in account.clients {
-      guard let (credential, _) = try Records(store).credential(account.id, client: client) else {
-        continue
-      }
-      if newest.map({ $0.obtainedAt <= credential.obtainedAt }) ?? true { newest = credential }
-    }
-    return newest?.clientID
-  }
-
-  private func defaultClient(of type: String) throws(VaultError) -> String? {
-    let revision = store.revision(of: .client)
-    if let known = lookups.defaultClient(of: type, revision: revision) { return known }
-    let found = try Records(store).clients(of: type).first(where: \.isDefault)?.clientID
-    lookups.note(defaultClient: found, of: type, revision: revision)
-    return found
-  }
-
-  /// How an account gets a new credential.
-  func signInHint(_ account: Account) -> String {
-    "vault add-account --type \(account.type) --username \(ShellText.quoted(account.username))"
-      + (account.userID.map { " --user-id \(ShellText.quoted($0))" } ?? "") + " --response FILE"
-  }
-
-  func checkState(_ credential: Credential, of account: Account) throws(VaultError) {
-    let label = ProviderText.name(account.label)
-    let again = signInHint(account)
-    switch credential.state(now: now, marginSeconds: 0) {
-    case .valid, .expiring: return
-    case .expired:
-      let provider = try provider(account.type)
-      let isRefreshable = credential.refreshExpiresAt.map { now < $0 } ?? true
-      if provider.renewal.method == .refreshToken, credential.hasRefreshToken, isRefreshable {
-        throw VaultError(
-          .tryAgain,
-          "the token of \(label) expired; it can be renewed, which this version does not do by itself",
-          hint: again, reason: .expired)
-      }
-      throw VaultError(
-        .signIn, "the token of \(label) expired, and nothing can renew it", hint: again,
-        reason: .expired)
-    case .stale:
-      // The access token is as good as it was when the backup was made; the refresh token is not.
-      guard case .at(let end) = credential.expiry, now >= end else { return }
-      throw VaultError(
-        .signIn, "the credential of \(label) comes from a backup and its token has expired",
-        hint: again)
-    case .absent, .rejected, .uncertain:
-      throw VaultError(
-        .signIn, "the credential of \(label) is no longer good: a person must sign in",
-        hint: again)
-    }
-  }
-
-  /// The grant says what the app may; the scopes say what the token can.
-  private func checkScopes(
-    _ credential: Credential, of account: Account, permissions: [String]
-  ) throws(VaultError) {
-    guard let scopes = credential.scopes, !permissions.allSatisfy(scopes.contains) else { return }
-    let provider = try provider(account.type)
-    let missing = permissions.filter { !provider.covers($0, by: scopes) }
-    guard missing.isEmpty else {
-      throw VaultError(
-        .revoked,
-        "granted here, but the token of \(ProviderText.name(account.label)) does not have"
-          + " \(missing.joined(separator: ", ")) at \(provider.name)",
-        hint: "vault show-account \(account.id.text)", reason: .missingScope)
-    }
-  }
 }
 
 extension VaultError {
-  /// An app that holds nothing of the kind on any account.
-  static func neverGranted(app: String, permissions: [String], isKnown: Bool = true)
-    -> VaultError
-  {
-    if permissions.isEmpty || !isKnown {
-      let what = permissions.isEmpty ? "anything" : permissions.joined(separator: ", ")
-      return VaultError(
-        .neverAsked, "app \(app) was never granted \(what)", hint: "vault access --app \(app)")
-    }
-    return VaultError(
-      .neverAsked, "app \(app) was never granted \(permissions.joined(separator: ", "))",
-      hint: "vault grant --app \(app) --perms \(permissions.joined(separator: ","))")
-  }
-
   /// Whether this is an answer to the app, and goes into the ledger. Neither a name that is not known,
   /// nor damage, nor a full disk is one: the file stays as it was.
-  fileprivate var isRefusal: Bool {
+  var isRefusal: Bool {
     switch code {
     case .denied, .revoked, .neverAsked, .signIn: true
     case .tryAgain: reason == .expired
     default: false
-    }
-  }
-
-  /// Why an app may not, with the command that lets it.
-  static func standing(
-    _ state: PermissionState, app: String, permissions: [String], account: Account
-  ) -> VaultError {
-    let names = permissions.isEmpty ? "anything" : permissions.joined(separator: ", ")
-    let label = ProviderText.name(account.label)
-    let perms = permissions.isEmpty ? "" : " --perms \(permissions.joined(separator: ","))"
-    let grant =
-      permissions.isEmpty
-      ? "vault access --app \(app) --account \(account.id.text)"
-      : "vault grant --app \(app)\(perms) --account \(account.id.text)"
-    switch state {
-    case .never, .granted:
-      return VaultError(
-        .neverAsked, "app \(app) was never granted \(names) on \(label)", hint: grant)
-    case .denied:
-      return VaultError(.denied, "app \(app) was denied \(names) on \(label)", hint: grant)
-    case .revoked:
-      return VaultError(.revoked, "app \(app) lost \(names) on \(label)", hint: grant)
-    case .lapsed:
-      return VaultError(
-        .revoked, "app \(app)'s grant of \(names) on \(label) has ended", hint: grant)
     }
   }
 }

@@ -1,6 +1,7 @@
-import AccountVault
 import Foundation
 import Testing
+
+@testable import AccountVault
 
 @Suite struct `An app` {
   @Test func `has a key that is shown once, and no other is its own`() throws {
@@ -90,6 +91,23 @@ import Testing
     #expect(error.code == .denied && error.reason == .signOnly)
     #expect(try session.entries(.useRefused).count == 2)
     #expect(try session.entries(.tokenUsed).isEmpty)
+  }
+
+  @Test func `that only signs may have requests signed, by the rules of every app`() throws {
+    let session = try Place().create()
+    let account = try session.addFacebook()
+    _ = try session.addApp("123", name: "Badger", signOnly: true)
+    func allowed(_ purpose: Session.Purpose) throws(VaultError) {
+      _ = try session.store.read { () throws(VaultError) in
+        try session.allowed(app: "123", on: account, permissions: ["email"], for: purpose)
+      }
+    }
+    #expect(refusal { () throws(VaultError) in try allowed(.signedRequest) }.code == .neverAsked)
+    _ = try session.grant(Decision(app: "123", permissions: ["email"]))
+    try allowed(.signedRequest)
+    #expect(refusal { () throws(VaultError) in try allowed(.token) }.reason == .signOnly)
+    _ = try session.deny(Decision(app: "123", permissions: ["email"]))
+    #expect(refusal { () throws(VaultError) in try allowed(.signedRequest) }.code == .denied)
   }
 
   @Test func `names clients that are there, one of a type`() throws {

@@ -54,7 +54,7 @@ let package = Package(
     part("HTTPTypes", ["Sodium"]),
     part("JSON", ["Sodium", "SQLite"]),
     part("Crypto", ["CCrypto", "Sodium"]),
-    part("Listener", ["CMicroHTTPD", "Sodium"]),
+    part("Listener", ["CMicroHTTPD", "Time"]),
     .target(
       name: "Migrations", path: "Migrations", exclude: ["CHECKSUMS"],
       resources: [.embedInCode("m0001_vault.sql")], swiftSettings: strict),
@@ -96,7 +96,10 @@ let package = Package(
     suite("CryptoTests", ["Crypto", "Encoding", "Sodium", "TestSupport"]),
     suite("LedgerTests", ["Ledger", "Encoding", "Time", "Sodium"]),
     suite("AccountsTests", ["Accounts", "Encoding", "Time", "Sodium"]),
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: tests),
+    .target(
+      name: "TestSupport", dependencies: ["Listener"], path: "Tests/TestSupport",
+      swiftSettings: tests),
+    suite("ListenerTests", ["Listener", "TestSupport"]),
     suite("SQLiteTests", ["SQLite", "TestSupport"]),
     suite("FileSystemTests", ["FileSystem", "TestSupport"]),
     suite("JSONTests", ["JSON", "SQLite", "Sodium", "TestSupport"]),

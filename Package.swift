@@ -105,6 +105,12 @@ let package = Package(
     suite("JSONTests", ["JSON", "SQLite", "Sodium", "TestSupport"]),
     suite(
       "OAuthTests", ["OAuth", "Crypto", "Encoding", "JSON", "Sodium", "Time", "TestSupport"]),
+    suite(
+      "RequestTests",
+      [
+        "AccountVault", "AccountVaultNetwork", "Crypto", "HTTPTypes", "OAuth", "Providers",
+        "Ledger", "Accounts", "Encoding", "Faults", "JSON", "Time", "Sodium", "TestSupport",
+      ]),
     suite("ProvidersTests", ["Providers", "Time", "Sodium"]),
     suite(
       "AccountVaultTests",

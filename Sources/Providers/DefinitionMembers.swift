@@ -7,7 +7,8 @@ package enum DefinitionMembers {
     "": [
       "id", "name", "extends", "protocol", "variables", "issuer", "endpoints", "api_hosts",
       "headers", "authorize_parameters", "client_auth", "public_client_auth", "pkce", "dpop",
-      "token_in", "token_scheme", "token_parameter", "api_parameters", "scope_separator",
+      "token_in", "token_scheme", "token_parameter", "api_parameters", "app_secret_proof",
+      "signature_method", "body_hash", "scope_separator",
       "reply_scope_separators", "scope_parameter", "scope_aliases", "scope_tree", "scope_prefixes",
       "always_scopes", "device_style", "revocation", "introspection", "granted", "response",
       "identity", "renewal", "permissions", "retired_permissions", "other_permissions", "extended",
@@ -44,7 +45,8 @@ package enum DefinitionMembers {
   package static let words: [String: [String]] = [
     "protocol": OAuthProtocol.words, "client_auth": ClientAuthentication.words,
     "public_client_auth": PublicClientAuthentication.words, "pkce": PKCE.words,
-    "dpop": DPoPUse.words, "token_in": TokenPlace.words, "device_style": DeviceStyle.words,
+    "dpop": DPoPUse.words, "token_in": TokenPlace.words,
+    "signature_method": SignatureMethod.words, "device_style": DeviceStyle.words,
     "revocation": Revocation.words, "introspection": Introspection.words,
     "granted.from": GrantedSource.words, "response.expires_unit": ExpiryUnit.words,
     "response.zero_expiry": ZeroExpiry.words, "renewal.method": RenewalMethod.words,
@@ -95,6 +97,16 @@ package enum PublicClientAuthentication: String, Sendable, CaseIterable {
 package enum PKCE: String, Sendable, CaseIterable { case s256 = "S256", plain, none }
 package enum DPoPUse: String, Sendable, CaseIterable { case none, required }
 package enum TokenPlace: String, Sendable, CaseIterable { case header, query }
+
+/// How OAuth 1.0a signs (RFC 5849 section 3.4).
+package enum SignatureMethod: String, Sendable, CaseIterable {
+  case hmacSHA1 = "HMAC-SHA1"
+  case hmacSHA256 = "HMAC-SHA256"
+  /// The client's secret is a private key (PEM).
+  case rsaSHA1 = "RSA-SHA1"
+  case plaintext = "PLAINTEXT"
+}
+
 package enum DeviceStyle: String, Sendable, CaseIterable { case rfc8628, facebook }
 
 /// How a token is taken back at the provider.

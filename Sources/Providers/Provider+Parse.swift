@@ -114,6 +114,9 @@ extension Provider {
     tokenScheme = try DefinitionRows.token(top, "token_scheme") ?? "Bearer"
     tokenParameter = try DefinitionRows.token(top, "token_parameter") ?? "access_token"
     apiParameters = try top.pairs("api_parameters")
+    sendsAppSecretProof = try top.flag("app_secret_proof") ?? false
+    signatureMethod = try top.word("signature_method") ?? .hmacSHA1
+    signsBodyHash = try top.flag("body_hash") ?? false
     scopeSeparator = try DefinitionRows.separator(top, "scope_separator") ?? " "
     replyScopeSeparators = Set(try DefinitionRows.separators(top) ?? " ,")
     scopeParameter = try DefinitionRows.token(top, "scope_parameter") ?? "scope"
@@ -154,6 +157,16 @@ extension Provider {
   private func check() throws(DefinitionError) {
     if renewal.method != .none, openVariables.isEmpty, endpoints[.token] == nil {
       throw DefinitionError("endpoints.token", "is missing, and renewal needs it")
+    }
+    if `protocol` == .oauth2, signatureMethod != .hmacSHA1 || signsBodyHash {
+      throw DefinitionError(
+        signsBodyHash ? "body_hash" : "signature_method", "belongs to oauth1, and this is oauth2")
+    }
+    if `protocol` == .oauth1, sendsAppSecretProof {
+      throw DefinitionError("app_secret_proof", "belongs to oauth2, and this is oauth1")
+    }
+    if signsBodyHash, signatureMethod == .plaintext {
+      throw DefinitionError("body_hash", "has no hash with PLAINTEXT, which signs nothing")
     }
     if `protocol` == .oauth1, renewal.method != .none {
       throw DefinitionError(

@@ -30,6 +30,12 @@ public struct Provider: Sendable {
   package let tokenParameter: String
   /// Sent with every call of the API; `{client_id}` and `{user_id}` stand for the credential's own.
   package let apiParameters: [(name: String, value: String)]
+  /// Whether a call carries Facebook's `appsecret_proof`, where the client has a secret.
+  package let sendsAppSecretProof: Bool
+  /// How OAuth 1.0a signs.
+  package let signatureMethod: SignatureMethod
+  /// Whether a signature covers the hash of a body that is no form.
+  package let signsBodyHash: Bool
   package let scopeSeparator: String
   package let replyScopeSeparators: Set<Character>
   /// The parameter of the authorize address that holds the scopes.

@@ -181,6 +181,8 @@ import Testing
     ("dpop", #""dpop": true"#), ("token_in", #""token_in": "body""#),
     ("token_scheme", #""token_scheme": "Bearer x""#),
     ("token_parameter", #""token_parameter": "a&b""#),
+    ("signature_method", #""signature_method": "hmac-sha1""#), ("body_hash", #""body_hash": 1"#),
+    ("app_secret_proof", #""app_secret_proof": "yes""#),
     ("scope_separator", #""scope_separator": ";""#),
     ("reply_scope_separators", #""reply_scope_separators": "x""#),
     ("always_scopes[0]", #""always_scopes": [1]"#),
@@ -258,6 +260,31 @@ import Testing
     if row.member != "granted.header" {
       expectError(row.member, #"{"id": "a", "extends": "x", \#(row.text)}"#)
     }
+  }
+
+  @Test func `tells how OAuth 1.0a signs, and what goes with each token`() throws {
+    let plain = try custom("", protocol: "oauth1")
+    #expect(plain.signatureMethod == .hmacSHA1 && !plain.signsBodyHash)
+    for method in SignatureMethod.allCases {
+      let provider = try custom(#""signature_method": "\#(method.rawValue)""#, protocol: "oauth1")
+      #expect(provider.signatureMethod == method)
+    }
+    #expect(try custom(#""body_hash": true"#, protocol: "oauth1").signsBodyHash)
+    #expect(builtIn("facebook").sendsAppSecretProof)
+    for id in Provider.builtInIdentifiers where id != "facebook" {
+      #expect(!builtIn(id).sendsAppSecretProof, "\(id)")
+    }
+  }
+
+  @Test func `takes no member of the other protocol`() {
+    expectError(
+      "signature_method",
+      #"{"id": "a", "protocol": "oauth2", "signature_method": "PLAINTEXT"}"#)
+    expectError("body_hash", #"{"id": "a", "protocol": "oauth2", "body_hash": true}"#)
+    expectError("app_secret_proof", #"{"id": "a", "protocol": "oauth1", "app_secret_proof": true}"#)
+    expectError(
+      "body_hash",
+      #"{"id": "a", "protocol": "oauth1", "body_hash": true, "signature_method": "PLAINTEXT"}"#)
   }
 
   @Test func `of OAuth 1 has no renewal`() {

@@ -75,6 +75,7 @@ extension Network {
     where !sent.headers.contains(where: { $0.name.lowercased() == header.name.lowercased() }) {
       sent.headers.append(header)
     }
+    let appSecretProof = appSecretProof(by: access, of: provider)
     if provider.protocol == .oauth1 {
       sent.secretHeaders.append(
         ("Authorization", try signature(of: request, by: access, provider, time: time)))
@@ -89,12 +90,24 @@ extension Network {
     } else if provider.tokenPlace == .query {
       var form = FormBody(.strict)
       form.append(provider.tokenParameter, access.accessToken.bytes)
+      if let appSecretProof { form.append("appsecret_proof", appSecretProof) }
       sent.secretQuery = SharedSecret(form.finish())
     } else {
       sent.secretHeaders.append(
         ("Authorization", access.accessToken.following(provider.tokenScheme + " ")))
     }
+    if let appSecretProof, sent.secretQuery == nil {
+      var form = FormBody(.strict)
+      form.append("appsecret_proof", appSecretProof)
+      sent.secretQuery = SharedSecret(form.finish())
+    }
     return sent
+  }
+
+  /// What shows Facebook that the app itself sends its token, and no thief of it.
+  private func appSecretProof(by access: Access, of provider: Provider) -> String? {
+    guard provider.sendsAppSecretProof, let secret = access.clientSecret else { return nil }
+    return FacebookProofs.appSecretProof(of: access.accessToken.bytes, secret.bytes)
   }
 
   /// The address with the fields that the definition wants in every call.
@@ -128,15 +141,39 @@ extension Network {
     {
       form = bytes.bytes.copy()
     }
+    var options = OAuth1Request.Options()
+    let isForm =
+      switch form {
+      case .some: true
+      case .none: false
+      }
+    options.sendsBodyHash = provider.signsBodyHash && !isForm
     let signed = try OAuth1Request(request.method, request.url, form: form)
-    return SharedSecret(try signed.authorization(by: credentials, signer, .at(time)))
+    switch request.body {
+    case .bytes(let bytes, _) where options.sendsBodyHash:
+      return try bytes.withBytes { body throws(OAuthError) in
+        SharedSecret(
+          try signed.authorization(by: credentials, signer, .at(time), options, body: body))
+      }
+    case .multipart where options.sendsBodyHash:
+      throw .badParameter("a multipart body with oauth_body_hash")
+    default:
+      return SharedSecret(try signed.authorization(by: credentials, signer, .at(time), options))
+    }
   }
 
-  /// The signature method of a provider that speaks OAuth 1.0a.
+  /// What signs for a provider that speaks OAuth 1.0a, by its definition's `signature_method`.
+  ///
+  /// - Throws: ``OAuthError/cannotSign(_:)`` for RSA-SHA1 with a secret that is no private key.
   package func signer(
     of provider: Provider, clientSecret: SharedSecret
   ) throws(OAuthError) -> RequestSigner {
-    signatures.hmacSHA1
+    switch provider.signatureMethod {
+    case .hmacSHA1: signatures.hmacSHA1
+    case .hmacSHA256: .hmacSHA256
+    case .rsaSHA1: try signatures.rsaSHA1(clientSecret.bytes)
+    case .plaintext: .plaintext
+    }
   }
 }
 

@@ -131,7 +131,10 @@ let package = Package(
       path: "Tests/CrashDriver", swiftSettings: tests),
     suite(
       "TamperTests",
-      ["TamperSupport", "TestSupport", "AccountVault", "Faults", "Sodium", "crash-driver"]),
+      [
+        "TamperSupport", "TestSupport", "AccountVault", "Store", "Encoding", "Faults", "Sodium",
+        "crash-driver",
+      ]),
     suite(
       "CrashTests", ["TamperSupport", "TestSupport", "AccountVault", "Faults", "crash-driver"]),
     // The command as it is run, compared whole

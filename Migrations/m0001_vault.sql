@@ -118,5 +118,39 @@ CREATE TABLE definition (
   secret BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- A hint for the renewal engine; the true time is sealed in the row.
+-- A credential's renewal: what was sent and not yet answered, what was tried, when it is next.
+CREATE TABLE renewal (
+  key BLOB NOT NULL PRIMARY KEY,
+  version INTEGER NOT NULL,
+  generation INTEGER NOT NULL,
+  day INTEGER NOT NULL,
+  due INTEGER NOT NULL,
+  overview BLOB NOT NULL,
+  secret BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- A token that is still to be taken back at its provider.
+CREATE TABLE revocation (
+  key BLOB NOT NULL PRIMARY KEY,
+  version INTEGER NOT NULL,
+  generation INTEGER NOT NULL,
+  day INTEGER NOT NULL,
+  due INTEGER NOT NULL,
+  overview BLOB NOT NULL,
+  secret BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- How fast a provider may be asked by one client, and what stopped it.
+CREATE TABLE pace (
+  key BLOB NOT NULL PRIMARY KEY,
+  version INTEGER NOT NULL,
+  generation INTEGER NOT NULL,
+  day INTEGER NOT NULL,
+  due INTEGER NOT NULL,
+  overview BLOB NOT NULL,
+  secret BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Hints for the renewal engine; the true time is sealed in the row.
 CREATE INDEX credential_due ON credential (due) WHERE due > 0;
+CREATE INDEX renewal_due ON renewal (due) WHERE due > 0;

@@ -12,6 +12,12 @@ package enum TableID: UInt8, CaseIterable, Sendable {
   case standing = 6
   case ask = 7
   case definition = 8
+  /// What a credential's renewal has come to; its `due` is what the engine walks.
+  case renewal = 9
+  /// Tokens that are still to be revoked at their providers.
+  case revocation = 10
+  /// What all requests of one client to one provider share: backoff and alarms.
+  case pace = 11
 
   package var name: String {
     switch self {
@@ -23,6 +29,9 @@ package enum TableID: UInt8, CaseIterable, Sendable {
     case .standing: "standing"
     case .ask: "ask"
     case .definition: "definition"
+    case .renewal: "renewal"
+    case .revocation: "revocation"
+    case .pace: "pace"
     }
   }
 

@@ -162,7 +162,7 @@ def moment(seconds):
 # --- Sections 5 and 6: state, slots, keys -----------------------------------------------------------
 
 TABLES = {1: "account", 2: "label", 3: "credential", 4: "client", 5: "app", 6: "standing", 7: "ask",
-          8: "definition"}
+          8: "definition", 9: "renewal", 10: "revocation", 11: "pace"}
 SLOT_KINDS = {1: "passphrase", 2: "key_file", 3: "recovery"}
 
 
@@ -633,6 +633,8 @@ def read_vault(path, secret, kind, head_path, show_secrets):
         r.end()
         need(key == blind_key("definition", definitions[-1]["id"].encode()) and sealed is None,
              f"{r.what}: key")
+    for table in (9, 10, 11):
+        need(not rows.table(table), f"{TABLES[table]}: a row, and this format has none (9.9)")
     rows.check_nodes()
 
     head = read_head(head_path, state, public_key) if head_path else None

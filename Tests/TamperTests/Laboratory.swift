@@ -26,8 +26,10 @@ final class Laboratory: Sendable {
       atPath: work.directory, withIntermediateDirectories: false,
       attributes: [.posixPermissions: 0o700])
     try work.createFull()
+    try UnreadRows.put(into: work, ["one", "two"])
     older = try work.copy(to: directory("older"))
     try Self.change(work)
+    try UnreadRows.put(into: work, ["two"])
     newer = try work.copy(to: directory("newer"))
     for suffix in ["-wal"] { try? FileManager.default.removeItem(atPath: work.path + suffix) }
     baseline = try Probe.readAll(newer.copy(to: directory("read")).unlock(), writing: true)

@@ -33,6 +33,10 @@ struct Matrix {
       "standing": rows([.access]),
       "ask": rows([.asks]),
       "definition": rows([.providers]),
+      // Nothing reads a row of these yet.
+      "renewal": rows([]),
+      "revocation": rows([]),
+      "pace": rows([]),
       "entry": [
         "number": ledger, "leaf": ledger, "body": ledger,
         // The hashes of an entry are asked for only by the proofs that lead over it.

@@ -118,6 +118,13 @@ let package = Package(
         "AccountVault", "Store", "Accounts", "Ledger", "Providers", "Encoding", "Faults", "Time",
         "Sodium", "SQLite", "FileSystem", "TestSupport",
       ]),
+    // What a provider says outside a renewal
+    suite(
+      "RemoteTests",
+      [
+        "AccountVault", "AccountVaultNetwork", "HTTP", "HTTPTypes", "Providers", "OAuth", "Accounts",
+        "Ledger", "Faults", "Time", "Sodium", "Store", "TestSupport",
+      ]),
     .testTarget(
       name: "CommandTests",
       dependencies: ["Command", "vault", "AccountVault", "Store", "Sodium", "Time", "JSON"],

@@ -151,7 +151,7 @@ extension VaultError {
 
 extension Classification {
   /// Whether the code is one that a row or a specification names, and so no secret.
-  fileprivate var isKnownCode: Bool {
+  var isKnownCode: Bool {
     switch rule {
     case .row, .standard: true
     default: false

@@ -198,11 +198,13 @@ extension Session {
 
   /// Takes back what the provider no longer gives to a client, from every app that uses it, with an
   /// entry each; one without an app where none does.
-  private func narrow(
-    _ account: Account, client: String, lost: [String], left: [String], _ provider: Provider
-  ) throws(VaultError) {
+  @discardableResult
+  func narrow(
+    _ account: Account, client: String, lost: [String], left: [String], _ provider: Provider,
+    evidence: Evidence? = nil
+  ) throws(VaultError) -> [UInt64] {
     let records = Records(store)
-    var isRecorded = false
+    var entries: [UInt64] = []
     for app in try records.apps() {
       guard let set = try records.grants(app: app.id, account: account.id),
         try uses(client, app, on: account)
@@ -214,17 +216,20 @@ extension Session {
       let reason = "on the site"
       let entry = try record(
         .narrowed, actor: "provider", app: app.id, account: account,
-        permissions: names.map(\.name), reason: reason)
+        permissions: names.map(\.name), reason: reason, evidence: evidence)
       let decision = GrantDecision(by: .provider, at: now, entry: entry, reason: reason)
       try records.put(set.revoking(names, decision), day: today)
-      isRecorded = true
+      entries.append(entry)
     }
-    if !isRecorded {
-      try record(.narrowed, actor: "provider", account: account, permissions: lost)
+    if entries.isEmpty {
+      entries.append(
+        try record(
+          .narrowed, actor: "provider", account: account, permissions: lost, evidence: evidence))
     }
+    return entries
   }
 
-  private func uses(_ client: String, _ app: App, on account: Account) throws(VaultError) -> Bool {
+  func uses(_ client: String, _ app: App, on account: Account) throws(VaultError) -> Bool {
     do throws(VaultError) {
       return try credential(of: account, for: app).0.clientID == client
     } catch {

@@ -58,7 +58,7 @@ public struct Credential: Equatable, Sendable {
   /// When the provider stops to hand out the person's data, though the token goes on.
   public let dataAccessUntil: Timestamp?
   /// What the provider says the token may do; nil where it did not say and nothing was asked.
-  public let scopes: [String]?
+  public package(set) var scopes: [String]?
   /// What was asked for when the person signed in.
   public let askedScopes: [String]?
   /// How it came into the vault.

@@ -17,7 +17,7 @@
 /// | 8 | `app_added` | 18 | `token_used` | 28 | `imported` |
 /// | 9 | `app_removed` | 19 | `use_refused` | 29 | `verified` |
 /// | 10 | `app_key_changed` | 20 | `renewal_started` | 30 | `ask_interrupted` |
-/// | | | | | 31 | `provider_added` |
+/// | 31 | `provider_added` | 32 | `revocation_sent` | 33 | `widened` |
 ///
 /// A code is never given to another event and never taken away. A body with a code that stands
 /// nowhere in this table is refused, never skipped: an entry that a reader passes over in silence
@@ -85,6 +85,10 @@ public enum Event: String, CaseIterable, Sendable {
   case askInterrupted = "ask_interrupted"
   /// A provider definition of the owner's own was taken in or replaced.
   case providerAdded = "provider_added"
+  /// A provider was told that a token, or the app's whole authorization, is over.
+  case revocationSent = "revocation_sent"
+  /// A provider shows that a credential may do more than was known. No app was granted more by it.
+  case widened
 
   /// The byte that stands for this event in an entry's body.
   package var code: UInt8 {
@@ -120,6 +124,8 @@ public enum Event: String, CaseIterable, Sendable {
     case .verified: 29
     case .askInterrupted: 30
     case .providerAdded: 31
+    case .revocationSent: 32
+    case .widened: 33
     }
   }
 

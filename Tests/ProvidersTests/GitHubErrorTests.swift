@@ -65,8 +65,10 @@ import Testing
     CatalogueCase.play([CatalogueCase(401, bad, .invalid)], builtIn("github"))
     CatalogueCase.play(
       [
-        CatalogueCase(204, "", from: .revoke, nil), CatalogueCase(404, bad, from: .revoke, .config),
-        CatalogueCase(422, bad, from: .revoke, .config),
+        CatalogueCase(204, "", from: .revoke, nil), CatalogueCase(401, bad, from: .revoke, .config),
+        // No token of this client: it is dead already.
+        CatalogueCase(404, bad, from: .revoke, .invalid),
+        CatalogueCase(422, bad, from: .revoke, .invalid),
       ], builtIn("github"))
   }
 }

@@ -15,13 +15,19 @@ package struct RegisteredClient: Sendable {
   ///
   /// - Throws: As ``OAuth2Client/init(id:secret:_:)``.
   package func oauth2(_ provider: Provider) throws(OAuthError) -> OAuth2Client {
+    try Self.oauth2(id: client.clientID, secret: secret, provider)
+  }
+
+  /// The same for a client's id and secret alone.
+  static func oauth2(
+    id: String, secret: SharedSecret?, _ provider: Provider
+  ) throws(OAuthError) -> OAuth2Client {
     let way = secret == nil ? nil : provider.clientAuthentication
     switch way {
-    case .post: return try OAuth2Client(id: client.clientID, secret: secret?.bytes.copy(), .post)
-    case .basic: return try OAuth2Client(id: client.clientID, secret: secret?.bytes.copy(), .basic)
-    case .basicRaw:
-      return try OAuth2Client(id: client.clientID, secret: secret?.bytes.copy(), .basicRaw)
-    case .some(.none), nil: return try OAuth2Client(id: client.clientID, .none)
+    case .post: return try OAuth2Client(id: id, secret: secret?.bytes.copy(), .post)
+    case .basic: return try OAuth2Client(id: id, secret: secret?.bytes.copy(), .basic)
+    case .basicRaw: return try OAuth2Client(id: id, secret: secret?.bytes.copy(), .basicRaw)
+    case .some(.none), nil: return try OAuth2Client(id: id, .none)
     }
   }
 

@@ -122,7 +122,8 @@ let package = Package(
     suite(
       "RemoteTests",
       [
-        "AccountVault", "AccountVaultNetwork", "HTTP", "HTTPTypes", "Providers", "OAuth", "Accounts",
+        "AccountVault", "AccountVaultNetwork", "HTTP", "HTTPTypes", "Providers", "OAuth",
+        "Accounts",
         "Ledger", "Faults", "Time", "Sodium", "Store", "TestSupport",
       ]),
     .testTarget(

@@ -416,7 +416,7 @@ EVENTS = dict(enumerate(
     " client_removed app_added app_removed app_key_changed access_requested granted denied revoked"
     " lapsed narrowed lost_on_site token_used use_refused renewal_started renewed rejected failed"
     " expired keys_changed anchor_reset restored imported verified ask_interrupted"
-    " provider_added".split(), 1))
+    " provider_added revocation_sent widened".split(), 1))
 
 
 def read_body(data, what):

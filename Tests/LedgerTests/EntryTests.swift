@@ -68,7 +68,7 @@ import Time
     #expect(throws: LedgerError.newerVersion(2)) { try Entry(body: body) }
   }
 
-  @Test(arguments: [UInt8(0), 32, 255])
+  @Test(arguments: [UInt8(0), 34, 255])
   func `of an event outside the registry is refused`(_ code: UInt8) {
     var body = `An entry`.bare.body
     body[17] = code
@@ -93,6 +93,7 @@ import Time
       (22, "rejected"), (23, "failed"), (24, "expired"), (25, "keys_changed"),
       (26, "anchor_reset"), (27, "restored"), (28, "imported"), (29, "verified"),
       (30, "ask_interrupted"), (31, "provider_added"),
+      (32, "revocation_sent"), (33, "widened"),
     ]
     #expect(Event.allCases.count == registry.count)
     for (code, name) in registry {

@@ -50,11 +50,12 @@ let package = Package(
     part("SQLite", ["CSQLite"]),
     part("FileSystem", ["CSystem"]),
     part("QRCode", ["CQREncode"]),
+    part("UnixSocket", ["CSystem"]),
     // 3: what is made of those
     part("HTTPTypes", ["Sodium"]),
     part("JSON", ["Sodium", "SQLite"]),
     part("Crypto", ["CCrypto", "Sodium"]),
-    part("Listener", ["CMicroHTTPD", "Time"]),
+    part("Listener", ["CMicroHTTPD", "Sodium", "Time"]),
     .target(
       name: "Migrations", path: "Migrations", exclude: ["CHECKSUMS"],
       resources: [.embedInCode("m0001_vault.sql")], swiftSettings: strict),
@@ -99,7 +100,7 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Listener"], path: "Tests/TestSupport",
       swiftSettings: tests),
-    suite("ListenerTests", ["Listener", "TestSupport"]),
+    suite("ListenerTests", ["Listener", "TestSupport", "UnixSocket", "Sodium"]),
     suite("SQLiteTests", ["SQLite", "TestSupport"]),
     suite("FileSystemTests", ["FileSystem", "TestSupport"]),
     suite("JSONTests", ["JSON", "SQLite", "Sodium", "TestSupport"]),

@@ -1,12 +1,12 @@
 #ifndef VAULT_CMICROHTTPD_H
 #define VAULT_CMICROHTTPD_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+// Without _GNU_SOURCE: the members of fd_set would have other names than in the C library's module,
+// and no Swift file could import both.
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -26,7 +26,7 @@ static inline void vault_wake(int wake) { eventfd_write(wake, 1); }
 static inline void vault_cut(int connection) { shutdown(connection, SHUT_RDWR); }
 
 // What poll(2) is asked for to learn that the other side writes no more.
-enum { VAULT_HANGUP = POLLRDHUP };
+enum { VAULT_HANGUP = 0x2000 };  // POLLRDHUP, poll(2)
 
 // Whether the other side writes no more and all that it wrote was read.
 static inline int vault_has_ended(int connection) {
@@ -110,6 +110,74 @@ static inline int vault_connection_socket(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   return info != NULL ? info->connect_fd : -1;
+}
+
+// What a daemon with a thread for each connection is started with; connections are handed to it with
+// `vault_serve`. `owner` is handed to every callback and must outlive the daemon.
+struct vault_service {
+  unsigned int connections;
+  size_t connection_memory;
+  unsigned int idle_seconds;
+  size_t thread_stack;
+  void *owner;
+  MHD_AccessHandlerCallback answer;
+  void *(*begin)(void *owner, const char *target, struct MHD_Connection *connection);
+  MHD_RequestCompletedCallback end;
+  MHD_NotifyConnectionCallback connection;
+};
+
+// NULL, with `*error` an errno, where it cannot.
+static inline struct MHD_Daemon *vault_service_start(const struct vault_service *service,
+                                                     int *error) {
+  MHD_set_panic_func(vault_listener_panic, NULL);
+  errno = 0;
+  struct MHD_Daemon *daemon = MHD_start_daemon(
+      MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+          MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC,
+      0, NULL, NULL, service->answer, service->owner,
+      MHD_OPTION_CONNECTION_LIMIT, service->connections,
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, service->connection_memory,
+      MHD_OPTION_CONNECTION_TIMEOUT, service->idle_seconds,
+      MHD_OPTION_THREAD_STACK_SIZE, service->thread_stack,
+      MHD_OPTION_STRICT_FOR_CLIENT, 1,
+      MHD_OPTION_URI_LOG_CALLBACK, service->begin, service->owner,
+      MHD_OPTION_NOTIFY_COMPLETED, service->end, service->owner,
+      MHD_OPTION_NOTIFY_CONNECTION, service->connection, service->owner,
+      MHD_OPTION_END);
+  *error = daemon != NULL ? 0 : errno != 0 ? errno : ENOMEM;
+  return daemon;
+}
+
+// Accepts a connection; -1 with errno.
+static inline int vault_accept(int listener) {
+  int connection = accept(listener, NULL, NULL);
+  if (connection >= 0) fcntl(connection, F_SETFD, FD_CLOEXEC);
+  return connection;
+}
+
+// Who connected, as the kernel saw it then (SO_PEERCRED). 0, or -1 with errno.
+static inline int vault_peer(int connection, uint32_t *user, uint32_t *group, int32_t *process) {
+  struct {  // struct ucred, unix(7)
+    pid_t pid;
+    uid_t uid;
+    gid_t gid;
+  } peer;
+  socklen_t length = sizeof peer;
+  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return -1;
+  *user = peer.uid;
+  *group = peer.gid;
+  *process = peer.pid;
+  return 0;
+}
+
+// Hands an accepted connection over; the daemon closes it, even where this fails. 0 or an errno.
+static inline int vault_serve(struct MHD_Daemon *daemon, int connection) {
+  struct sockaddr address;
+  memset(&address, 0, sizeof address);
+  address.sa_family = AF_UNIX;
+  errno = 0;
+  if (MHD_add_connection(daemon, connection, &address, sizeof address) == MHD_YES) return 0;
+  return errno != 0 ? errno : EIO;
 }
 
 #endif

@@ -178,7 +178,7 @@ internal import Time
     if exchange.isTooLong(limits.body) { return unsafe send(HTTPServer.Response(413), connection) }
     if exchange.response == nil {
       exchange.response = unsafe handler(
-        exchange.request(method: String(cString: method), headers: headers(of: connection)))
+        exchange.request(method: String(cString: method), headers: Headers.all(of: connection)))
     }
     guard let response = exchange.response, !response.isDropped else { return .NO }
     let now = milliseconds()
@@ -198,22 +198,6 @@ internal import Time
     connections[socket]?.deadline = milliseconds() + limits.request
     connections[socket]?.isReading = true
     exchange.response?.afterwards?()
-  }
-
-  private func headers(of connection: OpaquePointer) -> [(name: String, value: String)] {
-    var found: [(name: String, value: String)] = []
-    // The list is lent to the callback for the length of the call.
-    unsafe withUnsafeMutablePointer(to: &found) { list in
-      _ = unsafe MHD_get_connection_values(
-        connection, .HEADER_KIND,
-        { list, _, name, value in
-          guard let name = unsafe name else { return .YES }
-          unsafe list!.assumingMemoryBound(to: [(name: String, value: String)].self).pointee.append(
-            (String(cString: name), unsafe value.map { unsafe String(cString: $0) } ?? ""))
-          return .YES
-        }, list)
-    }
-    return found
   }
 
   /// Queues an answer. One that libmicrohttpd does not take, such as a header with a line break in it,

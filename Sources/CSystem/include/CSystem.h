@@ -10,6 +10,7 @@
 #include "descriptors.h"
 #include "prompt.h"
 #include "spawn_command.h"
+#include "unix_socket.h"
 #include "words.h"
 
 static inline int vault_open(const char *path, int flags, int mode) {

@@ -1,0 +1,221 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import Sodium
+internal import Synchronization
+internal import Time
+
+/// The accepting thread of a ``SocketServer``, and what libmicrohttpd calls on the connections' threads.
+@safe final class SocketLoop: @unchecked Sendable {
+  private let listener: Int32
+  private let limits: SocketServer.Limits
+  private let wake: Wake
+  private let admits: @Sendable (SocketServer.Peer) -> Bool
+  private let service: SocketServer.Service
+  /// Owned; written before the thread starts and by `close`, which is called once, at its end.
+  private var daemon: OpaquePointer?
+
+  private struct Connection {
+    var peer: SocketServer.Peer
+    /// When it is cut off, in milliseconds since the start of the machine.
+    var deadline: Int64
+  }
+
+  /// The open connections by their sockets.
+  private let connections = Mutex<[Int32: Connection]>([:])
+
+  var connectionCount: Int { connections.withLock { $0.count } }
+
+  init(
+    _ listener: Int32, _ limits: SocketServer.Limits, _ wake: Wake,
+    _ admits: @escaping @Sendable (SocketServer.Peer) -> Bool,
+    _ service: @escaping SocketServer.Service
+  ) throws(ListenerError) {
+    self.listener = listener
+    self.limits = limits
+    self.wake = wake
+    self.admits = admits
+    self.service = service
+    // The daemon holds no reference: this object outlives it, for `close` ends the daemon first.
+    var wanted = unsafe vault_service(
+      connections: UInt32(limits.connections), connection_memory: limits.head,
+      idle_seconds: UInt32(limits.idle), thread_stack: 1 << 20,
+      owner: Unmanaged.passUnretained(self).toOpaque(),
+      answer: { loop, connection, _, method, _, piece, count, exchange in
+        unsafe SocketLoop.of(loop).answer(
+          connection!, method!, UnsafeRawBufferPointer(start: piece, count: count!.pointee), count!,
+          Unmanaged<SocketExchange>.fromOpaque(exchange!.pointee!).takeUnretainedValue())
+      },
+      begin: { _, target, _ in
+        unsafe Unmanaged.passRetained(SocketExchange(target: String(cString: target!))).toOpaque()
+      },
+      end: { loop, connection, exchange, _ in
+        // The reference that `begin` made.
+        guard let held = unsafe exchange!.pointee else { return }
+        unsafe exchange!.pointee = nil
+        unsafe SocketLoop.of(loop).end(
+          connection!, Unmanaged<SocketExchange>.fromOpaque(held).takeRetainedValue())
+      },
+      connection: { loop, connection, _, change in
+        guard change == .CONNECTION_NOTIFY_CLOSED else { return }
+        let socket = unsafe vault_connection_socket(connection!)
+        unsafe SocketLoop.of(loop).connections.withLock { $0[socket] = nil }
+      })
+    var error: Int32 = 0
+    unsafe daemon = vault_service_start(&wanted, &error)
+    guard unsafe daemon != nil else {
+      Glibc.close(listener)
+      throw .system(error)
+    }
+  }
+
+  /// The loop that C was given as a pointer; it lives while the daemon does.
+  private static func of(_ pointer: UnsafeMutableRawPointer?) -> SocketLoop {
+    unsafe Unmanaged<SocketLoop>.fromOpaque(pointer!).takeUnretainedValue()
+  }
+
+  private func milliseconds() -> Int64 { Clock.system.sinceBoot() / 1_000_000 }
+
+  // MARK: The accepting thread
+
+  func run() {
+    while true {
+      let now = milliseconds()
+      let next = connections.withLock { connections in
+        var next: Int64 = 60_000
+        for (socket, connection) in connections {
+          if connection.deadline <= now {
+            vault_cut(socket)
+            connections[socket]?.deadline = now + limits.request
+          } else {
+            next = min(next, connection.deadline - now)
+          }
+        }
+        return next
+      }
+      var watched = [
+        pollfd(fd: listener, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+      ]
+      unsafe poll(&watched, 2, Int32(next))
+      if watched[1].revents != 0 { break }
+      if watched[0].revents != 0 { accept() }
+    }
+    close()
+  }
+
+  private func accept() {
+    let socket = vault_accept(listener)
+    guard socket >= 0 else {
+      // Out of descriptors: wait for some instead of spinning.
+      if errno == EMFILE || errno == ENFILE { usleep(20_000) }
+      return
+    }
+    var user: UInt32 = 0
+    var group: UInt32 = 0
+    var process: Int32 = 0
+    // The kernel writes into our own variables.
+    guard unsafe vault_peer(socket, &user, &group, &process) == 0 else {
+      Glibc.close(socket)
+      return
+    }
+    let peer = SocketServer.Peer(user: user, group: group, process: process)
+    let hasRoom = connections.withLock { connections in
+      guard connections.count < limits.connections,
+        connections.values.count(where: { $0.peer.user == user }) < limits.connectionsPerUser
+      else { return false }
+      connections[socket] = Connection(peer: peer, deadline: milliseconds() + limits.request)
+      return true
+    }
+    guard hasRoom, admits(peer), let daemon = unsafe daemon else {
+      connections.withLock { if hasRoom { $0[socket] = nil } }
+      Glibc.close(socket)
+      return
+    }
+    // libmicrohttpd closes it where it fails.
+    if unsafe vault_serve(daemon, socket) != 0 { connections.withLock { $0[socket] = nil } }
+  }
+
+  /// Ends the daemon. Called once: by the thread, or in its place where there is none.
+  func close() {
+    Glibc.close(listener)
+    guard let daemon = unsafe daemon else { return }
+    for socket in connections.withLock({ Array($0.keys) }) { vault_cut(socket) }
+    // Joins the connections' threads.
+    unsafe MHD_stop_daemon(daemon)
+    unsafe self.daemon = nil
+  }
+
+  // MARK: What libmicrohttpd calls on a connection's thread
+
+  private func answer(
+    _ connection: OpaquePointer, _ method: UnsafePointer<CChar>, _ piece: UnsafeRawBufferPointer,
+    _ count: UnsafeMutablePointer<Int>, _ exchange: SocketExchange
+  ) -> MHD_Result {
+    if !exchange.isBegun {
+      let length = unsafe MHD_lookup_connection_value(connection, .HEADER_KIND, "Content-Length")
+      let announced = unsafe length.map { unsafe String(cString: $0) }
+      if exchange.begin(length: announced, limit: limits.body) { return .YES }
+      return unsafe send(.tooLarge, connection)
+    }
+    if unsafe !piece.isEmpty {
+      // All of it is taken, whatever becomes of it.
+      unsafe count.pointee = 0
+      return unsafe exchange.receive(piece.bytes, limit: limits.body) ? .YES : .NO
+    }
+    if exchange.isTooLong(limits.body) { return unsafe send(.tooLarge, connection) }
+    let socket = unsafe vault_connection_socket(connection)
+    let peer = connections.withLock { connections in
+      // The service has its own limits; from here the client waits for us.
+      connections[socket]?.deadline = .max
+      return connections[socket]?.peer
+    }
+    guard let peer else { return .NO }
+    let reply = unsafe service(
+      SocketServer.Request(
+        peer: peer,
+        message: HTTPServer.Request(
+          method: String(cString: method), target: exchange.target,
+          headers: Headers.all(of: connection), body: []),
+        body: exchange.takeBody()))
+    exchange.afterwards = reply.afterwards
+    return unsafe send(reply, connection)
+  }
+
+  private func end(_ connection: OpaquePointer, _ exchange: SocketExchange) {
+    let socket = unsafe vault_connection_socket(connection)
+    let deadline = milliseconds() + limits.request
+    connections.withLock { $0[socket]?.deadline = deadline }
+    exchange.afterwards?()
+  }
+
+  /// Queues an answer. One that libmicrohttpd does not take, such as a header with a line break in it,
+  /// is a 500.
+  private func send(_ reply: SocketServer.Reply, _ connection: OpaquePointer) -> MHD_Result {
+    let source = PieceSource(reply.body)
+    // The response owns the reference; `release` gives it up when the response is freed.
+    let owned = unsafe Unmanaged.passRetained(source).toOpaque()
+    let made = unsafe MHD_create_response_from_callback(
+      source.count.map { UInt64($0) } ?? .max, 16_384,
+      { source, _, buffer, room in
+        unsafe Unmanaged<PieceSource>.fromOpaque(source!).takeUnretainedValue().fill(
+          UnsafeMutableRawBufferPointer(start: buffer, count: room))
+      }, owned, { unsafe Unmanaged<PieceSource>.fromOpaque($0!).release() })
+    guard let made = unsafe made else {
+      unsafe Unmanaged<PieceSource>.fromOpaque(owned).release()
+      return .NO
+    }
+    defer { unsafe MHD_destroy_response(made) }
+    for header in reply.headers
+    where unsafe MHD_add_response_header(made, header.name, header.value) != .YES {
+      return unsafe send(
+        SocketServer.Reply(500, body: .bytes(SharedSecret(SecretBytes(count: 0)))), connection)
+    }
+    return unsafe MHD_queue_response(connection, UInt32(clamping: reply.status), made)
+  }
+}
+
+extension SocketServer.Reply {
+  fileprivate static var tooLarge: SocketServer.Reply {
+    SocketServer.Reply(413, body: .bytes(SharedSecret(SecretBytes(count: 0))))
+  }
+}

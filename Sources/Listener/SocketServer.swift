@@ -1,0 +1,120 @@
+internal import Glibc
+package import Sodium
+internal import Synchronization
+internal import Time
+
+/// An HTTP/1.1 server on a Unix socket, with a thread for each connection: a service may wait in
+/// its answer, and its answer may come in pieces.
+///
+/// Who connects is asked of the kernel before a byte is read (SO_PEERCRED); a connection that is not
+/// admitted is closed unread.
+package final class SocketServer: Sendable {
+  /// Who is on the other end, as the kernel saw it when it connected.
+  package struct Peer: Sendable, Equatable {
+    package let user: UInt32
+    package let group: UInt32
+    package let process: Int32
+  }
+
+  /// What connections may cost.
+  package struct Limits: Sendable {
+    /// At once; further ones are closed.
+    package var connections = 128
+    /// At once of one user; further ones are closed.
+    package var connectionsPerUser = 96
+    /// Bytes of a request's body; more is answered 413.
+    package var body = 1 << 20
+    /// Bytes for a request's line and headers.
+    package var head = 32 << 10
+    /// Seconds without a byte.
+    package var idle = 30
+    /// Milliseconds until a request must be whole: a client that sends a byte now and then is never
+    /// idle.
+    package var request: Int64 = 30_000
+    package init() {}
+  }
+
+  package struct Request: Sendable {
+    package let peer: Peer
+    package let message: HTTPServer.Request
+    /// The body, which may hold a secret.
+    package let body: SharedSecret
+  }
+
+  /// What a request is answered with.
+  package struct Reply: Sendable {
+    /// The body, or what makes it piece by piece.
+    package enum Body: Sendable {
+      case bytes(SharedSecret)
+      /// Called on the connection's thread until it returns nil; it may wait. A piece is not empty.
+      case pieces(@Sendable () -> SharedSecret?)
+    }
+
+    package var status: Int
+    package var headers: [(name: String, value: String)]
+    package var body: Body
+    /// Called once when the last of it was handed to the kernel, or nobody took it.
+    package var afterwards: (@Sendable () -> Void)?
+
+    package init(
+      _ status: Int, headers: [(name: String, value: String)] = [], body: Body
+    ) {
+      self.status = status
+      self.headers = headers
+      self.body = body
+    }
+  }
+
+  package typealias Service = @Sendable (Request) -> Reply
+
+  private let loop: SocketLoop
+  private let wake: Wake
+  private let thread: Mutex<pthread_t?>
+
+  /// Begins to answer on a socket that listens, which it then owns.
+  ///
+  /// - Parameters:
+  ///   - admits: Whether a connection is served. Called on the accepting thread.
+  ///   - service: Called on the connection's thread, several at a time.
+  /// - Throws: ``ListenerError``; the socket is closed then.
+  package init(
+    listening socket: Int32, limits: Limits = Limits(),
+    admits: @escaping @Sendable (Peer) -> Bool, service: @escaping Service
+  ) throws(ListenerError) {
+    let wake = try Wake()
+    loop = try SocketLoop(socket, limits, wake, admits, service)
+    self.wake = wake
+    thread = Mutex(nil)
+    var running = pthread_t()
+    // One reference, which the new thread takes over.
+    let owned = unsafe Unmanaged.passRetained(loop)
+    let error = unsafe pthread_create(
+      &running, nil,
+      { owned in
+        unsafe Unmanaged<SocketLoop>.fromOpaque(owned!).takeRetainedValue().run()
+        return nil
+      }, owned.toOpaque())
+    guard error == 0 else {
+      unsafe owned.takeRetainedValue().close()
+      throw .system(error)
+    }
+    thread.withLock { $0 = running }
+  }
+
+  deinit { stop() }
+
+  /// How many connections are open.
+  package var connectionCount: Int { loop.connectionCount }
+
+  /// Stops to accept, ends every connection, answered or not, and waits until no service runs any
+  /// more. Not to be called from a service.
+  package func stop() {
+    wake.signal()
+    thread.withLock { thread in
+      guard let running = thread else { return }
+      // The thread writes nothing back.
+      pthread_join(running, nil)
+      thread = nil
+    }
+  }
+}

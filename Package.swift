@@ -31,6 +31,7 @@ let package = Package(
   products: [
     .library(name: "AccountVault", targets: ["AccountVault"]),
     .executable(name: "vault", targets: ["vault"]),
+    .executable(name: "vault-agent", targets: ["vault-agent"]),
   ],
   targets: [
     // 0: C libraries
@@ -83,8 +84,17 @@ let package = Package(
         "AccountVault", "HTTP", "HTTPTypes", "Listener", "QRCode", "Crypto", "OAuth", "Faults",
         "FileSystem", "Sodium", "Time", "CSystem",
       ]),
-    // 7: executables
+    // 7: the commands that need the network
+    part(
+      "NetworkCommand",
+      [
+        "Command", "AccountVault", "AccountVaultNetwork", "Accounts", "Providers", "OAuth",
+        "HTTPTypes", "QRCode", "Faults", "FileSystem", "Sodium", "Time", "JSON",
+      ]),
+    // 8: executables
     .executableTarget(name: "vault", dependencies: ["Command"], swiftSettings: strict),
+    .executableTarget(
+      name: "vault-agent", dependencies: ["NetworkCommand", "Command"], swiftSettings: strict),
     // What Scripts/bench measures the library with; no product.
     .executableTarget(
       name: "vault-bench",

@@ -7,18 +7,26 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+// The texts that stand one after the other in `packed`, as an array that ends with NULL. The caller
+// frees the array; the texts stay where they are. NULL where there is no memory.
+static char **unpacked(const char *packed, int32_t count) {
+  char **texts = calloc((size_t)count + 1, sizeof *texts);
+  if (texts == NULL) return NULL;
+  for (int32_t i = 0; i < count; i++) {
+    texts[i] = (char *)(uintptr_t)packed;
+    packed += strlen(packed) + 1;
+  }
+  return texts;
+}
+
 int vault_spawn_shell(const char *command, const char *environment, int32_t environment_count,
                       pid_t *child, int *output) {
-  char **variables = calloc((size_t)environment_count + 1, sizeof *variables);
+  char **variables = unpacked(environment, environment_count);
   if (variables == NULL) return ENOMEM;
-  const char *at = environment;
-  for (int32_t i = 0; i < environment_count; i++) {
-    variables[i] = (char *)(uintptr_t)at;
-    at += strlen(at) + 1;
-  }
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
     int error = errno;
@@ -61,6 +69,87 @@ close_ends:
     *output = ends[0];
   }
   return error;
+}
+
+// A pipe that holds `secret` and whose writing end is closed. -1 and errno.
+static int filled_pipe(const uint8_t *secret, size_t length) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
+  int error = 0;
+  int capacity = fcntl(ends[1], F_GETPIPE_SZ);
+  if (capacity >= 0 && (size_t)capacity < length) {
+    capacity = fcntl(ends[1], F_SETPIPE_SZ, (int)length);
+  }
+  if (capacity < 0) {
+    error = errno;
+  } else {
+    // It fits, so it is taken whole or not at all.
+    ssize_t wrote = write(ends[1], secret, length);
+    if (wrote != (ssize_t)length) error = wrote < 0 && errno != EAGAIN ? errno : EMSGSIZE;
+  }
+  close(ends[1]);
+  if (error == 0) return ends[0];
+  close(ends[0]);
+  errno = error;
+  return -1;
+}
+
+int vault_spawn_agent(const char *path, const char *arguments, int32_t argument_count,
+                      const char *environment, int32_t environment_count, const uint8_t *secret,
+                      size_t secret_length, int error_output, pid_t *child) {
+  char **words = unpacked(arguments, argument_count);
+  char **variables = unpacked(environment, environment_count);
+  int pipe_end = -1;
+  int error = ENOMEM;
+  if (words == NULL || variables == NULL) goto free_texts;
+  pipe_end = filled_pipe(secret, secret_length);
+  if (pipe_end < 0) {
+    error = errno;
+    goto free_texts;
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  if ((error = posix_spawn_file_actions_init(&actions)) != 0) goto free_texts;
+  if ((error = posix_spawnattr_init(&attributes)) != 0) goto destroy_actions;
+  sigset_t defaults, none;
+  sigemptyset(&defaults);
+  sigaddset(&defaults, SIGPIPE);
+  sigaddset(&defaults, SIGXFSZ);
+  sigemptyset(&none);
+  // Standard error first, before its number can be taken by another.
+  if ((error = posix_spawn_file_actions_adddup2(&actions, error_output, 2)) == 0 &&
+      (error = posix_spawn_file_actions_adddup2(&actions, pipe_end, 3)) == 0 &&
+      (error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)) == 0 &&
+      (error = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)) == 0 &&
+      (error = posix_spawn_file_actions_addclosefrom_np(&actions, 4)) == 0 &&
+      (error = posix_spawnattr_setsigdefault(&attributes, &defaults)) == 0 &&
+      (error = posix_spawnattr_setsigmask(&attributes, &none)) == 0 &&
+      (error = posix_spawnattr_setflags(
+           &attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK)) == 0) {
+    error = posix_spawn(child, path, &actions, &attributes, words, variables);
+  }
+  posix_spawnattr_destroy(&attributes);
+destroy_actions:
+  posix_spawn_file_actions_destroy(&actions);
+free_texts:
+  if (pipe_end >= 0) close(pipe_end);
+  free(words);
+  free(variables);
+  return error;
+}
+
+int vault_become(const char *path, const char *arguments, int32_t argument_count) {
+  char **words = unpacked(arguments, argument_count);
+  if (words == NULL) return ENOMEM;
+  execve(path, words, environ);
+  int error = errno;
+  free(words);
+  return error;
+}
+
+int vault_may_run(const char *path) {
+  struct stat found;
+  return stat(path, &found) == 0 && S_ISREG(found.st_mode) && access(path, X_OK) == 0;
 }
 
 int vault_wait_child(pid_t child, int *exited, int *code) {

@@ -1,11 +1,11 @@
-import AccountVault
+package import AccountVault
 import Faults
 import Sodium
 import Time
 
 extension Context {
   /// Opens the vault of this run, still locked.
-  func openVault() throws(CommandFailure) -> Vault {
+  package func openVault() throws(CommandFailure) -> Vault {
     let path = try vaultPath()
     let vault = try vaultCall { () throws(VaultError) in
       try Vault.open(at: path, allowNetworkFileSystem: arguments.has("network-fs"), endsSoon: true)
@@ -15,7 +15,7 @@ extension Context {
   }
 
   /// How sessions of this run are unlocked.
-  func unlockOptions(looking: Bool = false) throws(CommandFailure) -> Vault.UnlockOptions {
+  package func unlockOptions(looking: Bool = false) throws(CommandFailure) -> Vault.UnlockOptions {
     var options = Vault.UnlockOptions()
     options.headDirectory = try headDirectory()
     options.allowsExpensiveKeySettings = arguments.has("allow-expensive-kdf")
@@ -37,7 +37,7 @@ extension Context {
 
   /// Unlocks the vault of this run and runs `body` with the session; then what the session still owes
   /// is written, so that an error of it is the command's error.
-  func withSession<R: ~Copyable>(
+  package func withSession<R: ~Copyable>(
     looking: Bool = false, _ body: (borrowing Session) throws(VaultError) -> R
   ) throws(CommandFailure) -> R {
     let vault = try openVault()
@@ -46,7 +46,7 @@ extension Context {
   }
 
   /// ``withSession(looking:_:)`` with a key that is at hand already.
-  func use<R: ~Copyable>(
+  package func use<R: ~Copyable>(
     _ vault: Vault, _ key: consuming Key, looking: Bool = false,
     _ body: (borrowing Session) throws(VaultError) -> R
   ) throws(CommandFailure) -> R {
@@ -62,13 +62,14 @@ extension Context {
   }
 
   /// The secret that unlocks a vault, from where the contract says, in its order.
-  func key(for vault: Vault) throws(CommandFailure) -> Key {
+  package func key(for vault: Vault) throws(CommandFailure) -> Key {
     try secrets.key(forVaultAt: vault.path)
   }
 }
 
 /// Runs calls to the library and tells their errors in the command's words.
-func vaultCall<R: ~Copyable>(_ body: () throws(VaultError) -> R) throws(CommandFailure) -> R {
+package func vaultCall<R: ~Copyable>(_ body: () throws(VaultError) -> R) throws(CommandFailure) -> R
+{
   do throws(VaultError) {
     return try body()
   } catch {

@@ -19,6 +19,14 @@ package struct Invocation: Sendable {
   /// Milliseconds that a question waits for its answer.
   package var questionTimeout: Int64 = 300_000
 
+  /// The file that this process runs, links resolved; nil where it is not the command itself, which
+  /// then starts no other program in its place.
+  package var executable: String?
+  /// As what it was started.
+  package var calledAs = "vault"
+  /// What `vault` handed to this `vault-agent`.
+  var inheritedKey: InheritedKey?
+
   /// Index of the first argument that is not UTF-8.
   fileprivate(set) var unreadableArgument: Int?
 
@@ -60,6 +68,10 @@ package struct Invocation: Sendable {
       arguments: arguments, environment: environmentOfThisProcess(), standardInput: 0,
       standardOutput: 1, standardError: 2, terminalPath: "/dev/tty")
     invocation.unreadableArgument = unreadable
+    invocation.executable = RunningProcess.executable
+    if CommandLine.argc > 0, let name = unsafe CommandLine.unsafeArgv[0] {
+      unsafe invocation.calledAs = String(cString: name)
+    }
     return invocation
   }
 

@@ -1,17 +1,16 @@
-import AccountVault
-import Faults
+package import Faults
 
 extension CommandFailure {
   /// The library's error as the command shows it: the code is the exit, message and hint are as they
   /// are, and what fits is listed below.
-  init(_ error: VaultError) {
+  package init(_ error: VaultError) {
     self.init(ExitStatus(error.code), error.message, hint: error.hint)
     candidates = error.candidates
   }
 }
 
 extension ExitStatus {
-  init(_ code: VaultError.Code) {
+  package init(_ code: VaultError.Code) {
     self =
       switch code {
       case .failed: .failed

@@ -1,5 +1,6 @@
 #ifndef VAULT_SPAWN_COMMAND_H
 #define VAULT_SPAWN_COMMAND_H
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -11,6 +12,22 @@
 // signal mask; it stays in our process group, so that an interrupt reaches it. 0, or an errno.
 int vault_spawn_shell(const char *command, const char *environment, int32_t environment_count,
                       pid_t *child, int *output);
+
+// Starts the program at `path` with the NUL-terminated texts of `arguments`, the first among them its
+// name, and `environment`. It reads `secret` from its descriptor 3, a pipe that holds all of it when
+// the program starts and ends there. Its standard input is empty, its standard output goes nowhere, its
+// standard error is `error_output`; signals are as with vault_spawn_shell. 0, or an errno; EMSGSIZE
+// where the secret is more than a pipe holds.
+int vault_spawn_agent(const char *path, const char *arguments, int32_t argument_count,
+                      const char *environment, int32_t environment_count, const uint8_t *secret,
+                      size_t secret_length, int error_output, pid_t *child);
+
+// Replaces this process by the program at `path`, with this process's environment and the signal mask
+// of none. Returns an errno, or not at all.
+int vault_become(const char *path, const char *arguments, int32_t argument_count);
+
+// Whether `path` is a file that this user may run.
+int vault_may_run(const char *path);
 
 // Waits for a child. `*exited` is 1 and `*code` its exit code, or `*exited` 0 and `*code` the
 // signal that ended it. 0, or an errno.

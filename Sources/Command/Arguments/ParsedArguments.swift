@@ -30,6 +30,12 @@ package struct ParsedArguments: Sendable {
 }
 
 extension ParsedArguments {
+  /// Whether this call needs what `vault-agent` links.
+  package var needsNetwork: Bool {
+    command.needs.contains(.network)
+      || command.options.contains { $0.needsNetwork && has($0.name) }
+  }
+
   /// The options that say which vault is meant and what opens it, as they were given, each as one
   /// piece of a shell's command line.
   var vaultOptions: [String] {

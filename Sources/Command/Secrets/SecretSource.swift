@@ -41,6 +41,7 @@ package struct SecretSource {
 
   /// What unlocks the vault, without asking anybody; nil where nothing was given.
   package func givenKey() throws(CommandFailure) -> Key? {
+    if let inherited = invocation.inheritedKey { return inherited.copy() }
     if let passphrase = try optionPassphrase() { return .passphrase(Secret(passphrase)) }
     if let path = keyFileOption { return .keyFile(Secret(try keyFile(path))) }
     let environment = invocation.environment

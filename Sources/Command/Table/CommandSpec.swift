@@ -29,6 +29,7 @@ package struct CommandSpec: Sendable {
     static let vault = Needs(rawValue: 1)
     /// A passphrase or key that opens it.
     static let key = Needs(rawValue: 2)
+    /// What `vault-agent` links. Its function stands in the registry of `NetworkCommand`.
     static let network = Needs(rawValue: 4)
   }
 

@@ -16,6 +16,8 @@ package struct OptionSpec: Sendable {
   let presence: Presence
   let kind: ValueKind
   let summary: String
+  /// Whether the command needs the network where this option is given, and only there.
+  private(set) var needsNetwork = false
 
   private init(
     name: String, value: String?, presence: Presence, kind: ValueKind, summary: String
@@ -36,6 +38,13 @@ package struct OptionSpec: Sendable {
     kind: ValueKind = .text
   ) -> OptionSpec {
     OptionSpec(name: name, value: value, presence: presence, kind: kind, summary: summary)
+  }
+
+  /// The same option, with which the command needs the network.
+  var overNetwork: OptionSpec {
+    var option = self
+    option.needsNetwork = true
+    return option
   }
 
   /// Its short name, where it has one.

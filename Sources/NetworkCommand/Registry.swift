@@ -1,0 +1,15 @@
+package import Command
+
+/// What a command that needs the network does; else as ``Command/CommandFunction``.
+package typealias NetworkCommandFunction =
+  @Sendable (inout Context) async throws(CommandFailure) -> ExitStatus
+
+/// The functions of the commands that need the network, by name: always, or with one of the options
+/// that the table marks so. ``Command/CommandTable`` has the words.
+enum Registry {
+  static func function(named name: String) -> NetworkCommandFunction? {
+    switch name {
+    default: nil
+    }
+  }
+}

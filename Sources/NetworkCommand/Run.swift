@@ -1,0 +1,45 @@
+package import Command
+
+/// Runs the command that `invocation` asks for, whether it needs the network or not, and returns the
+/// process's exit code as a status.
+///
+/// Called as `NetworkCommand.run(…)`. It hands nothing over to another executable.
+package func run(_ invocation: Invocation) async -> ExitStatus {
+  var invocation = invocation
+  if invocation.arguments.isEmpty || invocation.arguments.first == "agent" {
+    return refuse(
+      CommandFailure(
+        .failed, "vault-agent: serving is not a part of this version", hint: "vault help"),
+      invocation)
+  }
+  do throws(CommandFailure) {
+    try invocation.takeInheritedKey()
+  } catch {
+    return refuse(error, invocation)
+  }
+  var run = Run(invocation)
+  if var context = run.begin() {
+    do throws(CommandFailure) {
+      run.status = try await perform(&context)
+    } catch {
+      run.fail(error, in: context)
+    }
+    run.leave(context)
+  }
+  return run.finish()
+}
+
+private func perform(_ context: inout Context) async throws(CommandFailure) -> ExitStatus {
+  guard context.arguments.needsNetwork else { return try Command.perform(&context) }
+  let name = context.arguments.command.name
+  guard let function = Registry.function(named: name) else {
+    throw CommandFailure(.failed, "\(name): not a part of this build")
+  }
+  return try await function(&context)
+}
+
+private func refuse(_ failure: CommandFailure, _ invocation: Invocation) -> ExitStatus {
+  var run = Run(invocation)
+  run.fail(failure)
+  return run.finish()
+}

@@ -1,0 +1,5 @@
+import Command
+import Glibc
+import NetworkCommand
+
+exit(await NetworkCommand.run(.ofThisProcess()).code)

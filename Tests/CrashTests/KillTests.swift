@@ -56,8 +56,10 @@ import Testing
       atPath: sample.directory, withIntermediateDirectories: false,
       attributes: [.posixPermissions: 0o700])
     try VaultOperation.token.prepare(sample)
+    let uses = try Outcome(of: sample).uses
     let child = try Preload.run("token", on: sample, log: directory("events"))
     try #require(child.output.contains(SampleVault.token))
+    #expect(try Outcome(of: sample).uses == uses + 1)
     // What was written and not synced yet when the token left, and what was written at all.
     var unsynced: Set<UInt64> = []
     var written: Set<String> = []

@@ -160,6 +160,8 @@ let package = Package(
     suite("TranscriptTests", ["vault"]),
     // Another program, written by Documentation/Format.md, reads what the library wrote
     suite("FormatTests", ["AccountVault", "Accounts", "TestSupport"]),
+    // Against OAuth servers that others wrote, which Tests/Peers starts
+    suite("PeerTests", ["vault", "TestSupport"]),
     // What Scripts/check finds
     suite("ScriptTests", []),
   ],

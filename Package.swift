@@ -122,6 +122,13 @@ let package = Package(
         "AccountVault", "AccountVaultNetwork", "Crypto", "HTTPTypes", "OAuth", "Providers",
         "Ledger", "Accounts", "Encoding", "Faults", "JSON", "Time", "Sodium", "TestSupport",
       ]),
+    suite(
+      "RenewalTests",
+      [
+        "AccountVault", "AccountVaultNetwork", "Accounts", "Encoding", "Faults", "HTTP",
+        "HTTPTypes", "Ledger", "Listener", "OAuth", "Providers", "Sodium", "Store", "Time",
+        "TestSupport", "vault",
+      ]),
     suite("ProvidersTests", ["Providers", "Time", "Sodium"]),
     suite(
       "AccountVaultTests",
@@ -160,8 +167,6 @@ let package = Package(
     suite("TranscriptTests", ["vault"]),
     // Another program, written by Documentation/Format.md, reads what the library wrote
     suite("FormatTests", ["AccountVault", "Accounts", "TestSupport"]),
-    // Against OAuth servers that others wrote, which Tests/Peers starts
-    suite("PeerTests", ["vault", "TestSupport"]),
     // What Scripts/check finds
     suite("ScriptTests", []),
   ],

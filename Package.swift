@@ -100,6 +100,13 @@ let package = Package(
       name: "vault-bench",
       dependencies: ["AccountVault", "Accounts", "Ledger", "Faults", "FileSystem", "Sodium"],
       path: "Sources/Benchmarks", swiftSettings: strict),
+    // The same of what the network needs, so that the other loads no libcurl.
+    .executableTarget(
+      name: "vault-network-bench",
+      dependencies: [
+        "AccountVault", "AccountVaultNetwork", "HTTP", "HTTPTypes", "OAuth", "Sodium", "Time",
+      ],
+      path: "Sources/NetworkBenchmarks", swiftSettings: strict),
     // Tests
     suite("EncodingTests", ["Encoding"]),
     suite("TimeTests", ["Time"]),
@@ -122,13 +129,9 @@ let package = Package(
         "AccountVault", "AccountVaultNetwork", "Crypto", "HTTPTypes", "OAuth", "Providers",
         "Ledger", "Accounts", "Encoding", "Faults", "JSON", "Time", "Sodium", "TestSupport",
       ]),
-    suite(
-      "RenewalTests",
-      [
-        "AccountVault", "AccountVaultNetwork", "Accounts", "Encoding", "Faults", "HTTP",
-        "HTTPTypes", "Ledger", "Listener", "OAuth", "Providers", "Sodium", "Store", "Time",
-        "TestSupport", "vault",
-      ]),
+    .testTarget(
+      name: "HTTPTests", dependencies: ["HTTP", "HTTPTypes", "Sodium", "Encoding", "TestSupport"],
+      exclude: ["server.py"], swiftSettings: tests),
     suite("ProvidersTests", ["Providers", "Time", "Sodium"]),
     suite(
       "AccountVaultTests",
@@ -167,6 +170,8 @@ let package = Package(
     suite("TranscriptTests", ["vault"]),
     // Another program, written by Documentation/Format.md, reads what the library wrote
     suite("FormatTests", ["AccountVault", "Accounts", "TestSupport"]),
+    // Against OAuth servers that others wrote, which Tests/Peers starts
+    suite("PeerTests", ["vault", "TestSupport"]),
     // What Scripts/check finds
     suite("ScriptTests", []),
   ],

@@ -12,18 +12,27 @@ Our side in one process is `vault-bench JOB ARGUMENTS`, which prints lines `name
     verify DIR               the whole ledger, one thread                         -> entries /cpu-s
 
 DIR is there and empty for `make` and `ledger`.
+
+Our side of what the network needs is `vault-network-bench JOB ARGUMENTS`, which prints the same:
+
+    sign COUNT                       OAuth 1.0a signatures       -> signatures    /cpu-s
+    requests URL COUNT AT-ONCE CA    posts of a form, AT-ONCE at a time, connections kept
+                                                                 -> requests-wall /s
 """
 
 import argparse
 import os
+import socket
 import statistics
 import subprocess
 import sys
+import time
 
-SIZES = {  # accounts of the large and the small vault, entries, rounds, reads, seconds of grants
-    "quick": (1_000, 100, 10_000, 7, 5_000, 0.05),
-    "default": (100_000, 10_000, 100_000, 7, 40_000, 0.25),
-    "full": (1_000_000, 10_000, 1_000_000, 9, 40_000, 0.5),
+SIZES = {  # accounts of the large and the small vault, entries, rounds, reads, seconds of grants,
+           # requests
+    "quick": (1_000, 100, 10_000, 7, 5_000, 0.05, 1_000),
+    "default": (100_000, 10_000, 100_000, 7, 40_000, 0.25, 10_000),
+    "full": (1_000_000, 10_000, 1_000_000, 9, 40_000, 0.5, 40_000),
 }
 
 
@@ -45,20 +54,60 @@ def run(*arguments):
     return done.stdout
 
 
-def figure_in(output, start, column):
-    """The figure that stands `column` words after `start`, with which its line begins."""
+def figure_in(output, start, column, ending=""):
+    """The figure that stands `column` words after `start`, with which its line begins, without its
+    ending."""
     for line in output.splitlines():
         if line.startswith(start):
-            return float(line[len(start):].split()[column])
+            return float(line[len(start):].split()[column].removesuffix(ending))
     raise Unmeasured(f"no line {start!r}")
+
+
+class TokenEndpoint:
+    """A server over TLS that answers like a token endpoint: `nginx.sh` of the C programs, as long as
+    the block runs."""
+
+    def __init__(self, script, room):
+        self.script, self.directory = script, os.path.join(room, "nginx")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.port, self.url = port, f"https://127.0.0.1:{port}/token"
+        self.authority = os.path.join(self.directory, "c.pem")
+
+    def __enter__(self):
+        # nginx keeps its standard output, so a pipe would not end.
+        told = self.directory + ".pid"
+        with open(told, "w") as file:
+            subprocess.run(
+                ["bash", self.script, self.directory, str(self.port)], stdout=file,
+                stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=True,
+                env={**ENVIRONMENT, "PATH": "/usr/bin:/bin:/usr/sbin:/sbin"})
+        with open(told) as file:
+            self.pid = int(file.read())
+        for _ in range(1000):
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                return self
+            except OSError:
+                time.sleep(0.01)
+        self.__exit__()
+        raise Unmeasured("nginx does not listen")
+
+    def __exit__(self, *_):
+        try:
+            os.kill(self.pid, 15)
+        except ProcessLookupError:
+            pass
 
 
 class Bench:
     def __init__(self, options):
         self.room, self.vault, self.ours = options.room, options.vault, options.vault_bench
+        self.network = options.vault_network_bench
         self.c = os.path.join(self.room, "c")
         (self.accounts, self.few, self.entries, self.rounds, self.reads,
-         self.seconds) = SIZES[options.size]
+         self.seconds, self.requests) = SIZES[options.size]
         ENVIRONMENT["HOME"] = os.path.join(self.room, "home")
         os.mkdir(ENVIRONMENT["HOME"], 0o700)
         self.missed = self.unmeasured = 0
@@ -67,13 +116,20 @@ class Bench:
     # The two sides in one process.
 
     def vault_bench(self, name, *arguments):
-        if self.ours == "none":
-            raise Unmeasured("vault-bench is not there")
-        for line in run(self.ours, *map(str, arguments)).splitlines():
+        return self.told(self.ours, "vault-bench", name, *arguments)
+
+    def network_bench(self, name, *arguments):
+        return self.told(self.network, "vault-network-bench", name, *arguments)
+
+    @staticmethod
+    def told(program, called, name, *arguments):
+        if program == "none":
+            raise Unmeasured(f"{called} is not there")
+        for line in run(program, *map(str, arguments)).splitlines():
             told, value, _ = line.split()
             if told == name:
                 return float(value)
-        raise Unmeasured(f"vault-bench {arguments[0]} tells no {name}")
+        raise Unmeasured(f"{called} {arguments[0]} tells no {name}")
 
     def c_program(self, name):
         path = os.path.join(self.c, name)
@@ -227,6 +283,31 @@ def measure(bench):
         lambda: bench.c_figure("BLAKE2b verify, 8 typed columns", 0, "chain", "run", c_ledger(), 1))
     bench.tell(9, f"verify {bench.entries:,} entries", ours, theirs, "/cpu-s", least=0.8)
 
+    # 11: requests as renewals make them, 8 at once.
+    def c_requests(server):
+        told = run(bench.c_program("httploop"), server.url, str(bench.requests), "8",
+                   server.authority)
+        if ", 0 bad," not in told:
+            raise Unmeasured(f"httploop: {told.strip()}")
+        return figure_in(told, f"{bench.requests} requests, 8 at once:", 0, ending="/s")
+
+    try:
+        with TokenEndpoint(bench.c_program("nginx.sh"), bench.room) as server:
+            ours, theirs = bench.in_turn(
+                lambda: bench.network_bench("requests-wall", "requests", server.url,
+                                            bench.requests, 8, server.authority),
+                lambda: c_requests(server))
+    except (Unmeasured, subprocess.CalledProcessError) as reason:
+        ours = theirs = Unmeasured(str(reason))
+    bench.tell(11, f"{bench.requests:,} requests over TLS, 8 at once", ours, theirs, "/s", least=0.8)
+
+    # 13: OAuth 1.0a.
+    ours, theirs = bench.in_turn(
+        lambda: bench.network_bench("signatures", "sign", 20_000),
+        lambda: bench.c_figure("whole OAuth1 sign (nonce, sort, encode, HMAC-SHA1, header) C", 0,
+                               "hmac"))
+    bench.tell(13, "OAuth 1.0a signature with its header", ours, theirs, "/cpu-s", least=0.5)
+
     # 4, 8, 12, 14, 15: whole commands.
     def vault(count, *words):
         directory = bench.our_vault(count)
@@ -266,7 +347,7 @@ def measure(bench):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--size", choices=SIZES, required=True)
-    for name in ("room", "vault", "vault-bench"):
+    for name in ("room", "vault", "vault-bench", "vault-network-bench"):
         parser.add_argument(f"--{name}", required=True)
     bench = Bench(parser.parse_args())
     measure(bench)

@@ -1,0 +1,119 @@
+internal import CCurl
+internal import Glibc
+internal import HTTPTypes
+internal import Sodium
+
+/// One request on its way. Made by the task that sends it; from ``TransferLoop/submit(_:)`` on, all but
+/// its outcome is the loop's thread's alone, which makes it Sendable.
+@safe final class Transfer: @unchecked Sendable {
+  let request: HTTPRequest
+  let target: Target
+  let outcome = Outcome()
+  /// In milliseconds of the clock that never goes back; nil for none.
+  let deadline: Int64?
+  let settings: TransferSettings
+
+  /// The memory that libcurl reads while the request is sent.
+  let url: SecretBytes
+  let headers: HeaderList
+  var form: MultipartForm? {
+    didSet { if form == nil { failedFile = oldValue?.failedFile } }
+  }
+  /// The file that could not be sent whole.
+  private(set) var failedFile: String?
+
+  /// Set while libcurl has it.
+  var handle: UnsafeMutableRawPointer?
+
+  let receiver: (any HTTPReceiver)?
+  /// Whether the receiver takes the body.
+  private var isWanted = false
+  private var reply = Reply()
+  /// Why a callback ended the transfer.
+  private(set) var verdict: (kind: HTTPFailure.Kind, text: String)?
+
+  /// - Throws: ``HTTPFailure/Kind/badRequest``
+  init(
+    _ request: HTTPRequest, _ receiver: (any HTTPReceiver)?, _ settings: TransferSettings
+  ) throws(HTTPFailure) {
+    target = try Target(request.url)
+    guard !request.method.isEmpty,
+      request.method.utf8.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }),
+      request.method != "CONNECT"
+    else {
+      throw .badRequest("\(target.host): not a method")
+    }
+    if request.method == "HEAD", case .none = request.body {
+    } else if request.method == "HEAD" {
+      throw .badRequest("\(target.host): a HEAD request has no body")
+    }
+    url = try RequestLines.url(of: request)
+    headers = try RequestLines.headers(of: request)
+    deadline = request.limits.total.map { Milliseconds.now() + $0 }
+    self.request = request
+    self.receiver = receiver
+    self.settings = settings
+  }
+
+  /// What came, when libcurl says that it is whole. Once.
+  func takeReply() -> HTTPResponse {
+    var whole = Reply()
+    swap(&whole, &reply)
+    return whole.finish()
+  }
+
+  // MARK: What libcurl calls, on the thread
+
+  func take(line: RawSpan) -> Bool {
+    switch reply.take(line: line) {
+    case .more: return true
+    case .begun:
+      guard let receiver else { return true }
+      guard !outcome.hasEnded else { return false }
+      isWanted = receiver.begin(status: reply.status, headers: reply.headers)
+      return true
+    case .tooLarge:
+      verdict = (.tooLarge, "the reply has more than \(Reply.headerLimit >> 10) KiB of headers")
+      return false
+    }
+  }
+
+  func take(piece: RawSpan) -> Bool {
+    guard reply.count(piece.byteCount, limit: request.limits.body) else {
+      verdict = (.tooLarge, "the reply is larger than \(request.limits.body) bytes")
+      return false
+    }
+    guard isWanted, let receiver else {
+      reply.keep(piece)
+      return true
+    }
+    guard !outcome.hasEnded else { return false }
+    guard receiver.receive(piece) else {
+      verdict = (.refused, "the rest of the reply was not wanted")
+      return false
+    }
+    return true
+  }
+
+  func progress(sent: Int64, ofSent: Int64, received: Int64, ofReceived: Int64) -> Bool {
+    guard let receiver else { return true }
+    guard !outcome.hasEnded else { return false }
+    receiver.progress(
+      sent: sent, ofSent: ofSent > 0 ? ofSent : nil, received: received,
+      ofReceived: ofReceived > 0 ? ofReceived : nil)
+    return true
+  }
+
+  var mayBeSent: Bool {
+    outcome.mayBeSent(isSafe: request.method == "GET" || request.method == "HEAD")
+  }
+}
+
+/// A clock that never goes back.
+enum Milliseconds {
+  static func now() -> Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}

@@ -81,8 +81,8 @@ let package = Package(
     part(
       "AccountVaultNetwork",
       [
-        "AccountVault", "HTTP", "HTTPTypes", "Listener", "QRCode", "Crypto", "OAuth", "Faults",
-        "FileSystem", "Sodium", "Time", "CSystem",
+        "AccountVault", "HTTP", "HTTPTypes", "Listener", "QRCode", "Crypto", "OAuth", "Encoding",
+        "Faults", "FileSystem", "Sodium", "Time", "CSystem",
       ]),
     // 7: the commands that need the network
     part(
@@ -119,6 +119,9 @@ let package = Package(
       swiftSettings: tests),
     suite("ListenerTests", ["Listener", "TestSupport", "UnixSocket", "Sodium"]),
     suite("SQLiteTests", ["SQLite", "TestSupport"]),
+    suite("QRCodeTests", ["QRCode", "TestSupport"]),
+    suite(
+      "RedirectTests", ["AccountVaultNetwork", "Listener", "Faults", "Time", "TestSupport"]),
     suite("FileSystemTests", ["FileSystem", "TestSupport"]),
     suite("JSONTests", ["JSON", "SQLite", "Sodium", "TestSupport"]),
     suite(
@@ -151,6 +154,13 @@ let package = Package(
       name: "CommandTests",
       dependencies: ["Command", "vault", "AccountVault", "Store", "Sodium", "Time", "JSON"],
       exclude: ["Snapshots"], swiftSettings: tests),
+    .testTarget(
+      name: "NetworkCommandTests",
+      dependencies: [
+        "NetworkCommand", "Command", "vault", "vault-agent", "AccountVault", "Sodium",
+        "TestSupport",
+      ],
+      swiftSettings: tests),
     // What other programs, kills, power losses and full disks do to the file
     .target(
       name: "TamperSupport", dependencies: ["AccountVault", "Accounts", "Faults"],

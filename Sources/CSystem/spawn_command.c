@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -133,6 +134,54 @@ destroy_actions:
   posix_spawn_file_actions_destroy(&actions);
 free_texts:
   if (pipe_end >= 0) close(pipe_end);
+  free(words);
+  free(variables);
+  return error;
+}
+
+// Takes note of the child's end, so that a process that lives long keeps no dead ones.
+static void *reap(void *child) {
+  while (waitpid((pid_t)(intptr_t)child, NULL, 0) < 0 && errno == EINTR) {
+  }
+  return NULL;
+}
+
+int vault_spawn_detached(const char *path, const char *arguments, int32_t argument_count,
+                         const char *environment, int32_t environment_count) {
+  char **words = unpacked(arguments, argument_count);
+  char **variables = unpacked(environment, environment_count);
+  int error = ENOMEM;
+  if (words == NULL || variables == NULL) goto free_texts;
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  if ((error = posix_spawn_file_actions_init(&actions)) != 0) goto free_texts;
+  if ((error = posix_spawnattr_init(&attributes)) != 0) goto destroy_actions;
+  sigset_t all, none, before;
+  sigfillset(&all);
+  sigemptyset(&none);
+  pid_t child;
+  if ((error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0)) == 0 &&
+      (error = posix_spawn_file_actions_adddup2(&actions, 0, 1)) == 0 &&
+      (error = posix_spawn_file_actions_adddup2(&actions, 0, 2)) == 0 &&
+      (error = posix_spawn_file_actions_addclosefrom_np(&actions, 3)) == 0 &&
+      (error = posix_spawnattr_setsigdefault(&attributes, &all)) == 0 &&
+      (error = posix_spawnattr_setsigmask(&attributes, &none)) == 0 &&
+      (error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF |
+                                                         POSIX_SPAWN_SETSIGMASK |
+                                                         POSIX_SPAWN_SETSID)) == 0) {
+    error = posix_spawn(&child, path, &actions, &attributes, words, variables);
+  }
+  if (error == 0) {
+    // Signals are for the threads that expect them.
+    pthread_t reaper;
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&reaper, NULL, reap, (void *)(intptr_t)child) == 0) pthread_detach(reaper);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+  }
+  posix_spawnattr_destroy(&attributes);
+destroy_actions:
+  posix_spawn_file_actions_destroy(&actions);
+free_texts:
   free(words);
   free(variables);
   return error;

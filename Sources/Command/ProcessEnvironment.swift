@@ -20,5 +20,5 @@ package struct ProcessEnvironment: Sendable {
   }
 
   /// NAME=VALUE for a child process, in a fixed order.
-  var entries: [String] { values.map { "\($0.key)=\($0.value)" }.sorted() }
+  package var entries: [String] { values.map { "\($0.key)=\($0.value)" }.sorted() }
 }

@@ -22,6 +22,11 @@ int vault_spawn_agent(const char *path, const char *arguments, int32_t argument_
                       const char *environment, int32_t environment_count, const uint8_t *secret,
                       size_t secret_length, int error_output, pid_t *child);
 
+// Starts the program at `path` in a session of its own, with nothing but /dev/null to read from and
+// write to, and waits for nothing. 0 once it runs, or an errno.
+int vault_spawn_detached(const char *path, const char *arguments, int32_t argument_count,
+                         const char *environment, int32_t environment_count);
+
 // Replaces this process by the program at `path`, with this process's environment and the signal mask
 // of none. Returns an errno, or not at all.
 int vault_become(const char *path, const char *arguments, int32_t argument_count);

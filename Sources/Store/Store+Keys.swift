@@ -3,7 +3,37 @@ package import Faults
 import SQLite
 package import Sodium
 
+/// The key of an unlocked vault, for more stores of the same file in this process. It is kept nowhere
+/// else, and is worth as much as every secret in the vault.
+package struct UnlockedKey: Sendable {
+  let vault: Key16
+  let epoch: UInt64
+  let key: SharedSecret
+}
+
+extension VaultFile {
+  /// Unlocks the file with the key of a store that was unlocked before.
+  ///
+  /// - Throws: ``VaultError``: `damaged` where it is another vault by now; as any unlocking where it has
+  ///   another key.
+  package func unlock(with unlocked: UnlockedKey) throws(VaultError) -> Store {
+    guard state.vault == unlocked.vault else {
+      throw VaultError(
+        .damaged, "\(path) is another vault than the one that was unlocked", hint: "vault doctor",
+        reason: .forked)
+    }
+    return try Store(
+      file: self, keys: Keys(vaultKey: unlocked.key.bytes.copy(), epoch: unlocked.epoch))
+  }
+}
+
 extension Store {
+  /// What opens another store of this vault.
+  package var unlockedKey: UnlockedKey {
+    UnlockedKey(
+      vault: vault, epoch: keys.epoch, key: SharedSecret(keys.vaultKey.copy()))
+  }
+
   /// The key slots, as they stand in this transaction, held against the state.
   package func slots() throws(VaultError) -> [KeySlot] {
     let slots = try VaultFile.readSlots(connection)

@@ -135,6 +135,13 @@ let package = Package(
     .testTarget(
       name: "HTTPTests", dependencies: ["HTTP", "HTTPTypes", "Sodium", "Encoding", "TestSupport"],
       exclude: ["server.py"], swiftSettings: tests),
+    suite(
+      "RenewalTests",
+      [
+        "AccountVault", "AccountVaultNetwork", "Accounts", "Encoding", "Faults", "HTTP",
+        "HTTPTypes", "Ledger", "Listener", "OAuth", "Providers", "Sodium", "Store", "Time",
+        "TestSupport", "vault",
+      ]),
     suite("ProvidersTests", ["Providers", "Time", "Sodium"]),
     suite(
       "AccountVaultTests",

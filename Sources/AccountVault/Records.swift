@@ -127,6 +127,7 @@ struct Records {
     try store.put(
       .credential, credentialKey(account, client: credential.clientID),
       overview: credential.bytes, secret: secret, due: due, day: day)
+    try keepRenewal(of: credential, account, due: due, day: day)
   }
 
   func secret(of row: Row) throws(VaultError) -> CredentialSecret {

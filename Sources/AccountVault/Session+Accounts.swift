@@ -131,7 +131,7 @@ extension Session {
         throw VaultError(.notFound, "no account \(account.id.text)", hint: "vault accounts")
       }
       for client in account.clients {
-        try store.remove(.credential, records.credentialKey(account.id, client: client))
+        try records.removeCredential(account.id, client: client)
       }
       for app in try records.apps() {
         if let grants = try records.grants(app: app.id, account: account.id) {

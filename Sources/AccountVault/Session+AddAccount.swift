@@ -244,10 +244,10 @@ extension Session {
     provider: Provider
   ) throws(VaultError) {
     let credential = parsed.credential(client: client, generation: generation, now: now)
-    let due = credential.dueAt(marginSeconds: provider.renewal.marginSeconds)
-    try Records(store).put(
-      credential, of: account.id, secret: .replace(parsed.secret.packed()),
-      due: due.map { max(1, $0.seconds / 3600) } ?? 0, day: today)
+    try put(
+      credential, of: account,
+      RenewalRecord(account: account.id, clientID: client, generation: generation),
+      secret: .replace(parsed.secret.packed()))
   }
 
   /// The client that the token is taken to be of: the named one, which must be known; else the type's

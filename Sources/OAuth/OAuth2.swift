@@ -59,6 +59,20 @@ package enum OAuth2 {
     }
   }
 
+  /// Exchanges a token that is still good for one that ends later (Facebook's `fb_exchange_token`).
+  ///
+  /// By POST, which the endpoint takes as well as GET: the client's secret and the token stay out of
+  /// addresses and so out of logs.
+  package static func tokenExchange(
+    at url: RequestURL, token: borrowing SecretBytes, by client: borrowing OAuth2Client,
+    further: Fields = []
+  ) throws(OAuthError) -> CredentialRequest {
+    try request(url, client, further) { form throws(OAuthError) in
+      form.append("grant_type", "fb_exchange_token")
+      form.append("fb_exchange_token", token)
+    }
+  }
+
   /// A token of the client's own (section 4.4).
   package static func clientCredentials(
     at url: RequestURL, scopes: [String] = [], by client: borrowing OAuth2Client,

@@ -34,6 +34,7 @@ final class RowStatements {
   private var selectStatement: Statement?
   private var upsertStatement: Statement?
   private var deleteStatement: Statement?
+  private var dueStatement: Statement?
   /// Scans that nobody uses at the moment: from the first row, and from a key on.
   private var idleScan: Statement?
   private var idleScanFrom: Statement?
@@ -72,6 +73,18 @@ final class RowStatements {
       if let deleteStatement { return deleteStatement }
       let made = try connection.prepare("DELETE FROM \(table.name) WHERE key = ?1")
       deleteStatement = made
+      return made
+    }
+  }
+
+  /// The keys of the rows whose hour has come, the earliest first, a page at a time. By the index.
+  var due: Statement {
+    get throws(SQLiteError) {
+      if let dueStatement { return dueStatement }
+      let made = try connection.prepare(
+        "SELECT due, key FROM \(table.name)"
+          + " WHERE due > 0 AND due <= ?1 AND (due, key) > (?2, ?3) ORDER BY due, key LIMIT ?4")
+      dueStatement = made
       return made
     }
   }

@@ -125,6 +125,43 @@ extension Store {
     }
   }
 
+  /// The keys of a table's rows whose hour is not after `hour`, the earliest first.
+  ///
+  /// Found by an index, which is a hint: whoever uses a key reads its row, and now and then all rows
+  /// are walked.
+  ///
+  /// - Parameters:
+  ///   - after: Where an earlier page ended.
+  ///   - limit: How many at most.
+  package func dueRows(
+    _ table: TableID, until hour: Int64, after: DueRow? = nil, limit: Int
+  ) throws(VaultError) -> [DueRow] {
+    precondition(isReading || isWriting, "rows are read inside a transaction")
+    let select = try statement(table) { (rows) throws(SQLiteError) in try rows.due }
+    defer { select.reset() }
+    select.bind(1, hour)
+    select.bind(2, after?.hour ?? 0)
+    if let key = after?.key {
+      key.withBytes { select.bind(3, blob: $0) }
+    } else {
+      select.bind(3, bytes: [])
+    }
+    select.bind(4, Int64(limit))
+    var found: [DueRow] = []
+    while try sql("reading \(table.name)", { () throws(SQLiteError) in try select.step() }) {
+      let key = select.withBlob(1) { (span: RawSpan) in span.byteCount == 16 ? Key16(span) : nil }
+      guard let key else { throw .damagedTree(table, "a key has a wrong size") }
+      found.append(DueRow(hour: select.int(0), key: key))
+    }
+    return found
+  }
+
+  /// A row that an index named.
+  package struct DueRow: Sendable {
+    package let hour: Int64
+    package let key: Key16
+  }
+
   // MARK: Writing
 
   /// Writes a row whole, with the next version of what changes.

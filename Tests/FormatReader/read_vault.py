@@ -358,6 +358,35 @@ def read_credential(r):
     return credential
 
 
+def read_renewal(r):
+    r.version()
+    renewal = {"account": base32(r.key()), "client_id": r.text(), "generation": r.i64()}
+    look = r.optional(r.time)
+    renewal |= {"hour": 0 if look is None else max(1, look // 3600), "look_at": moment(look),
+                "tried_at": moment(r.optional(r.time)), "attempts": r.i64(),
+                "failing_since": moment(r.optional(r.time)),
+                "waits_until": moment(r.optional(r.time)),
+                "provider_time": moment(r.optional(r.time)), "class": r.optional(r.text),
+                "reason": r.optional(r.text), "renew_first": r.flag(), "may_be_spent": r.flag(),
+                "intent": r.optional(lambda: {
+                    "attempt": r.i64(), "token_hash": r.raw(32).hex(),
+                    "started_at": moment(r.time()), "boot_id": r.text(), "since_boot": r.i64()}),
+                "announced": moment(r.optional(r.time)), "has_ended": r.flag()}
+    r.end()
+    return renewal
+
+
+def read_pace(r):
+    r.version()
+    pace = {"type": r.text(), "client_id": r.text(), "failures": r.i64(),
+            "failed_at": moment(r.optional(r.time)), "waits_until": moment(r.optional(r.time)),
+            "provider_time": moment(r.optional(r.time)), "stopped_at": moment(r.optional(r.time)),
+            "stopped_client": r.optional(lambda: base32(r.key())), "class": r.optional(r.text),
+            "reason": r.optional(r.text)}
+    r.end()
+    return pace
+
+
 def read_client(r):
     r.version()
     client = {"type": r.text(), "client_id": r.text(), "name": r.optional(r.text),
@@ -582,11 +611,18 @@ def read_vault(path, secret, kind, head_path, show_secrets):
              and sealed is None, f"{r.what}: not the accounts that bear it")
     need(not labels, "label: one is missing")
 
+    renewals = {}
+    for key, numbers, r, sealed in rows.table(9):
+        renewals[key] = read_renewal(r)
+        need(sealed is None and numbers[3] == renewals[key].pop("hour"), f"{r.what}: its hour")
     credentials = {key: (numbers, r, sealed) for key, numbers, r, sealed in rows.table(3)}
     for account in accounts:
         for client in account["clients"]:
             id = base64.b32decode(account["id"].upper() + "======")
-            found = credentials.pop(blind_key("credential", id, client.encode()), None)
+            key = blind_key("credential", id, client.encode())
+            found, renewal = credentials.pop(key, None), renewals.pop(key, None)
+            need(renewal is None or (renewal["account"], renewal["client_id"])
+                 == (account["id"], client), f"renewal of {account['id']}: whose it is")
             need(found, f"credential of {account['id']}: missing")
             numbers, r, sealed = found
             credential = read_credential(r)
@@ -595,11 +631,14 @@ def read_vault(path, secret, kind, head_path, show_secrets):
             need(1 in fields and set(fields) <= {1, 2, 3}
                  and (2 in fields) == credential["has_refresh_token"], f"{r.what}: secret")
             credential["due_hour"] = numbers[3]
+            current = renewal is not None and renewal["generation"] == credential["generation"]
+            credential["renewal"] = renewal if current else None
             if show_secrets:
                 for tag, name in ((1, "access_token"), (2, "refresh_token"), (3, "token_secret")):
                     credential[name] = fields[tag].decode() if tag in fields else None
             account["credentials"].append(credential)
     need(not credentials, "credential: one that no account names")
+    need(not renewals, "renewal: one of no credential")
 
     clients = []
     for key, _, r, sealed in rows.table(4):
@@ -633,8 +672,12 @@ def read_vault(path, secret, kind, head_path, show_secrets):
         r.end()
         need(key == blind_key("definition", definitions[-1]["id"].encode()) and sealed is None,
              f"{r.what}: key")
-    for table in (9, 10, 11):
-        need(not rows.table(table), f"{TABLES[table]}: a row, and this format has none (9.9)")
+    paces = []
+    for key, _, r, sealed in rows.table(11):
+        paces.append(read_pace(r))
+        need(sealed is None and key == blind_key(
+            "pace", paces[-1]["type"].encode(), paces[-1]["client_id"].encode()), f"{r.what}: key")
+    need(not rows.table(10), "revocation: a row, and this format has none (9.11)")
     rows.check_nodes()
 
     head = read_head(head_path, state, public_key) if head_path else None
@@ -657,7 +700,7 @@ def read_vault(path, secret, kind, head_path, show_secrets):
                  for slot in slots],
         "anchor": anchor, "public_key": base64.b64encode(public_key).decode(),
         "accounts": accounts, "clients": clients, "apps": apps, "grants": grants, "asks": asks,
-        "definitions": definitions, "history": history,
+        "definitions": definitions, "paces": paces, "history": history,
         "root": base64.b64encode(state.root).decode(), "head": head["counter"] if head else None,
     }
 

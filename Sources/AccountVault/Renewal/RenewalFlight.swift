@@ -1,0 +1,74 @@
+import Accounts
+import Encoding
+import OAuth
+import Providers
+import Sodium
+import Time
+
+/// A renewal that is written down and may be sent: all that is needed for it, free of the session.
+struct RenewalFlight: Sendable {
+  let key: Key16
+  let account: Account
+  let clientID: String
+  let generation: Int64
+  let intent: RenewalRecord.Intent
+  let provider: Provider
+  let client: RegisteredClient
+  let way: RenewalSchedule.Way
+  /// The refresh token, or the token that is exchanged.
+  let token: SharedSecret
+  /// The scalar of the key that the tokens are bound to.
+  let proofKey: SharedSecret?
+  /// Before this on `CLOCK_BOOTTIME` the request of a process that died may still be under way.
+  let notBefore: Int64?
+  /// Who acts, in the ledger's words.
+  let actor: String
+}
+
+/// What came back.
+struct RenewalAnswer: Sendable {
+  let reply: EndpointReply?
+  /// Why no request could be made; nothing was sent then.
+  let unmade: OAuthError?
+}
+
+extension Network {
+  /// Sends a renewal. Redirects are not followed, and nothing is sent twice but for a nonce or a clock
+  /// that the server asked for.
+  func send(_ flight: RenewalFlight) async -> RenewalAnswer {
+    if let notBefore = flight.notBefore, notBefore > clock.sinceBoot() {
+      _ = await wait(notBefore)
+    }
+    do throws(OAuthError) {
+      guard let address = flight.provider.endpoint(.token) else {
+        throw .badURL("the definition has no token endpoint")
+      }
+      let url = try RequestURL(address)
+      let proof = try key(of: flight)
+      let client = try flight.client.oauth2(flight.provider)
+      var further: OAuth2.Fields = []
+      if flight.provider.renewal.sendsRedirect, let redirect = flight.client.client.redirect {
+        further.append(("redirect_uri", redirect))
+      }
+      let reply = try await exchange(
+        with: url, at: .renewal, of: flight.provider, proof: proof
+      ) { (_) throws(OAuthError) in
+        switch flight.way {
+        case .exchange:
+          try OAuth2.tokenExchange(
+            at: url, token: flight.token.bytes, by: client, further: further)
+        default:
+          try OAuth2.refresh(at: url, token: flight.token.bytes, by: client, further: further)
+        }
+      }
+      return RenewalAnswer(reply: reply, unmade: nil)
+    } catch {
+      return RenewalAnswer(reply: nil, unmade: error)
+    }
+  }
+
+  private func key(of flight: RenewalFlight) throws(OAuthError) -> DPoP.Key? {
+    guard let scalar = flight.proofKey else { return nil }
+    return try signatures.proofKey(scalar.bytes)
+  }
+}

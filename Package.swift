@@ -164,8 +164,8 @@ let package = Package(
     .testTarget(
       name: "NetworkCommandTests",
       dependencies: [
-        "NetworkCommand", "Command", "vault", "vault-agent", "AccountVault", "Sodium",
-        "TestSupport",
+        "NetworkCommand", "Command", "vault", "vault-agent", "AccountVault", "QRCode", "JSON",
+        "Sodium", "TestSupport",
       ],
       swiftSettings: tests),
     // What other programs, kills, power losses and full disks do to the file
@@ -184,7 +184,7 @@ let package = Package(
     suite(
       "CrashTests", ["TamperSupport", "TestSupport", "AccountVault", "Faults", "crash-driver"]),
     // The command as it is run, compared whole
-    suite("TranscriptTests", ["vault"]),
+    suite("TranscriptTests", ["vault", "vault-agent"]),
     // Another program, written by Documentation/Format.md, reads what the library wrote
     suite("FormatTests", ["AccountVault", "Accounts", "TestSupport"]),
     // Against OAuth servers that others wrote, which Tests/Peers starts

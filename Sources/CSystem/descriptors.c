@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -89,6 +90,11 @@ int vault_describe(int descriptor, struct vault_descriptor_facts *facts) {
 }
 
 int vault_is_terminal(int descriptor) { return isatty(descriptor); }
+
+int vault_terminal_columns(int descriptor) {
+  struct winsize size;
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
 
 uint32_t vault_effective_user(void) { return geteuid(); }
 

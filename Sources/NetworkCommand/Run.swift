@@ -6,6 +6,8 @@ package import Command
 /// Called as `NetworkCommand.run(…)`. It hands nothing over to another executable.
 package func run(_ invocation: Invocation) async -> ExitStatus {
   var invocation = invocation
+  // It starts no other in its place, whatever it is called.
+  invocation.executable = nil
   if invocation.arguments.isEmpty || invocation.arguments.first == "agent" {
     return refuse(
       CommandFailure(

@@ -1,5 +1,6 @@
 import AccountVault
 import Foundation
+import JSON
 import Sodium
 import TestSupport
 import Testing
@@ -71,6 +72,15 @@ import Testing
     run.calledAs = "/somewhere/vault-agent"
     let failure = #expect(throws: CommandFailure.self) { try AgentProgram.path(for: run) }
     #expect(failure?.message.contains("this is vault") == true)
+  }
+
+  @Test func `is looked at by the doctor`() throws {
+    let directory = try TemporaryDirectory()
+    let missing = AgentProgram.finding(invocation(executable: directory("vault")))
+    #expect(missing?["state"] == .string("warning"))
+    let there = AgentProgram.finding(invocation(executable: Executables.vault))
+    #expect(there?["state"] == .string("ok"))
+    #expect(AgentProgram.finding(invocation(executable: nil)) == nil)
   }
 
   @Test func `is refused where no executable runs`() throws {

@@ -33,6 +33,10 @@ struct vault_descriptor_facts {
 int vault_describe(int descriptor, struct vault_descriptor_facts *facts);
 
 int vault_is_terminal(int descriptor);
+
+// How many characters a line of the terminal has; 0 where it is none or does not tell.
+int vault_terminal_columns(int descriptor);
+
 uint32_t vault_effective_user(void);
 void vault_close(int descriptor);
 

@@ -49,6 +49,23 @@ enum AgentProgram {
       hint: "vault doctor")
   }
 
+  /// What `vault doctor` says of it; nil where no executable runs.
+  static func finding(_ invocation: Invocation) -> JSONObject? {
+    guard invocation.executable != nil else { return nil }
+    var object = JSONObject()
+    object.add("check", "network")
+    do {
+      _ = try path(for: invocation)
+      object.add("state", "ok")
+      object.add("detail", "\(name) is there")
+    } catch {
+      object.add("state", "warning")
+      object.add("detail", "no \(name), which stands beside vault or in ../libexec/accountvault")
+    }
+    object.add("hint", String?.none)
+    return object
+  }
+
   private static func lastComponent(_ path: String) -> Substring {
     path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]
   }

@@ -31,6 +31,7 @@ enum DoctorCommand {
           ?? failure
       }
     }
+    if let agent = AgentProgram.finding(context.invocation) { try listing.add(agent) }
     try listing.finish()
     if let worst { throw worst }
     return .ok

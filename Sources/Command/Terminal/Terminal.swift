@@ -36,6 +36,13 @@ package final class Terminal {
     isColored = errorIsTerminal && variable("NO_COLOR") == nil && variable("TERM") != "dumb"
   }
 
+  /// How many characters a line of standard error has, and whether it shows colours. Nil where it is
+  /// no terminal, or one that does not tell.
+  package var screen: (columns: Int, isColored: Bool)? {
+    let columns = Int(vault_terminal_columns(errorOutput))
+    return columns > 0 ? (columns, isColored) : nil
+  }
+
   // MARK: Data
 
   /// Writes data as they are.

@@ -47,7 +47,7 @@ import Testing
     let vault = try directory.newVault()
     let error = directory.newFile("error")
     // In the place of the real one: what a program that is started so is given.
-    try directory.text(
+    try directory.program(
       "vault-agent",
       """
       #!/bin/bash
@@ -60,7 +60,7 @@ import Testing
       cat <&3 >"$folder/pipe"
       echo data
       exit 7
-      """, mode: 0o700)
+      """)
     try withContext(vault: vault, executable: directory("vault"), error: error) { context in
       let code = try runAgent(
         ["renew", "a b"], key: passphrase("correct horse"), context: context)
@@ -88,8 +88,8 @@ import Testing
     let directory = try TemporaryDirectory()
     let vault = try directory.newVault()
     let error = directory.newFile("error")
-    try directory.text(
-      "vault-agent", "#!/bin/bash\ncat <&3 | wc -c >\"$(dirname \"$0\")/count\"\n", mode: 0o700)
+    try directory.program(
+      "vault-agent", "#!/bin/bash\ncat <&3 | wc -c >\"$(dirname \"$0\")/count\"\n")
     try withContext(vault: vault, executable: directory("vault"), error: error) { context in
       let code = try runAgent(
         ["renew"], key: passphrase(String(repeating: "a", count: 65_536)), context: context)
@@ -103,7 +103,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let vault = try directory.newVault()
     let error = directory.newFile("error")
-    try directory.text("vault-agent", "#!/bin/bash\nkill -9 $$\n", mode: 0o700)
+    try directory.program("vault-agent", "#!/bin/bash\nkill -9 $$\n")
     try withContext(vault: vault, executable: directory("vault"), error: error) { context in
       let failure = #expect(throws: CommandFailure.self) {
         try runAgent(["renew"], key: passphrase("correct horse"), context: context)

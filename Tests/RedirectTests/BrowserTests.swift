@@ -22,9 +22,7 @@ import Testing
       echo noise; echo noise >&2
       mv "$HOME/told.new" "$HOME/told"
       """
-    try Data(script.utf8).write(to: URL(fileURLWithPath: directory(name)))
-    try FileManager.default.setAttributes(
-      [.posixPermissions: 0o700], ofItemAtPath: directory(name))
+    try directory.program(name, script)
   }
 
   private func open(_ address: String, _ variables: String...) -> Bool {

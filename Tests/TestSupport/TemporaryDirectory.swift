@@ -25,6 +25,17 @@ public final class TemporaryDirectory: Sendable {
     return self(name)
   }
 
+  /// Makes a program of a script, which can be started at once.
+  ///
+  /// Another process writes it: while this one did, a child that another test starts at that moment
+  /// would hold it open for writing, and the kernel starts no program that somebody writes to.
+  @discardableResult
+  public func program(_ name: String, _ script: String) throws -> String {
+    try Data(script.utf8).write(to: URL(fileURLWithPath: self(name + ".text")))
+    try run("/usr/bin/install", "-m", "700", self(name + ".text"), self(name))
+    return self(name)
+  }
+
   public func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: path).sorted()
   }

@@ -188,7 +188,12 @@ let package = Package(
     // Another program, written by Documentation/Format.md, reads what the library wrote
     suite("FormatTests", ["AccountVault", "Accounts", "TestSupport"]),
     // Against OAuth servers that others wrote, which Tests/Peers starts
-    suite("PeerTests", ["vault", "TestSupport"]),
+    suite(
+      "PeerTests",
+      [
+        "vault", "vault-agent", "AccountVault", "AccountVaultNetwork", "OAuth", "Sodium", "Time",
+        "TestSupport",
+      ]),
     // What Scripts/check finds
     suite("ScriptTests", []),
   ],

@@ -22,8 +22,7 @@ final class Browser {
       \(isWilling ? "" : "--deny") "$1"
 
       """
-    try script.write(toFile: command, atomically: false, encoding: .utf8)
-    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: command)
+    try directory.program("browser", script)
   }
 
   /// What the browser met, once it has ended; it ends by itself within a minute.

@@ -43,5 +43,13 @@ struct JSONReply: CustomStringConvertible {
   var list: [JSONReply] { (value as? [Any] ?? []).map(JSONReply.init(value:)) }
   var texts: [String] { list.compactMap(\.text) }
 
+  /// JSON again.
+  var source: String {
+    let data = value.flatMap {
+      try? JSONSerialization.data(withJSONObject: $0, options: [.fragmentsAllowed])
+    }
+    return String(decoding: data ?? Data("null".utf8), as: UTF8.self)
+  }
+
   var description: String { value.map { "\($0)" } ?? "null" }
 }

@@ -158,6 +158,17 @@ def refresh_tokens():
     ]
 
 
+def expire():
+    """Every access token ran out a minute ago, whatever the client was told."""
+    import datetime
+
+    from django.utils import timezone
+    from oauth2_provider.models import AccessToken
+
+    past = timezone.now() - datetime.timedelta(minutes=1)
+    return {"expired": AccessToken.objects.update(expires=past)}
+
+
 def end_everything():
     """What happens when the person takes the application away on the site."""
     from oauth2_provider.models import AccessToken, RefreshToken
@@ -205,6 +216,7 @@ def main():
             },
             {
                 "refresh_tokens": refresh_tokens,
+                "expire": expire,
                 "end_everything": end_everything,
                 "log": log.entries,
             },

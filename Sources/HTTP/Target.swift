@@ -22,7 +22,7 @@ struct Target: Sendable {
     defer { unsafe curl_url_cleanup(handle) }
     let flags = UInt32(CURLU_PATH_AS_IS | CURLU_DISALLOW_USER | CURLU_NON_SUPPORT_SCHEME)
     // libcurl would take what follows a third slash for the host.
-    guard !url.contains(":///"),
+    guard !url.lowercased().hasPrefix("https:///"), !url.lowercased().hasPrefix("http:///"),
       unsafe curl_url_set(handle, CURLUPART_URL, url, flags) == CURLUE_OK,
       let scheme = unsafe Self.part(CURLUPART_SCHEME, of: handle),
       let host = unsafe Self.part(CURLUPART_HOST, of: handle)

@@ -66,9 +66,10 @@ import Testing
     }
     #expect(failures.count == 100)
     #expect(failures.allSatisfy { $0.kind == .timeout })
-    // Eight had a connection; what never had one was certainly not sent.
-    #expect(failures.count { $0.mayHaveBeenSent } == 8)
-    #expect(try await server.seen("plain").requests.count == 8)
+    // Eight have a connection at a time; what never had one was certainly not sent.
+    let sent = failures.count { $0.mayHaveBeenSent }
+    #expect((8..<100).contains(sent))
+    #expect(try await server.seen("plain").requests.count <= sent)
   }
 
   @Test func `of a cancelled task end at once`() async throws {

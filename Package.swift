@@ -81,8 +81,8 @@ let package = Package(
     part(
       "AccountVaultNetwork",
       [
-        "AccountVault", "HTTP", "HTTPTypes", "Listener", "QRCode", "Crypto", "OAuth", "Encoding",
-        "Faults", "FileSystem", "Sodium", "Time", "CSystem",
+        "AccountVault", "HTTP", "HTTPTypes", "Listener", "QRCode", "Crypto", "OAuth", "Providers",
+        "Encoding", "Faults", "FileSystem", "Sodium", "Time", "CSystem",
       ]),
     // 7: the commands that need the network
     part(
@@ -157,6 +157,13 @@ let package = Package(
         "Accounts",
         "Ledger", "Faults", "Time", "Sodium", "Store", "TestSupport",
       ]),
+    // Whole sign-ins at scripted providers
+    suite(
+      "SignInTests",
+      [
+        "AccountVault", "AccountVaultNetwork", "HTTP", "HTTPTypes", "Listener", "Providers",
+        "OAuth", "Accounts", "Ledger", "Faults", "Time", "Sodium", "TestSupport",
+      ]),
     .testTarget(
       name: "CommandTests",
       dependencies: ["Command", "vault", "AccountVault", "Store", "Sodium", "Time", "JSON"],
@@ -165,7 +172,7 @@ let package = Package(
       name: "NetworkCommandTests",
       dependencies: [
         "NetworkCommand", "Command", "vault", "vault-agent", "AccountVault", "QRCode", "JSON",
-        "Sodium", "TestSupport",
+        "Sodium", "Listener", "TestSupport",
       ],
       swiftSettings: tests),
     // What other programs, kills, power losses and full disks do to the file

@@ -13,6 +13,8 @@ struct ParsedCredential: ~Copyable {
   let refreshExpiresAt: Timestamp?
   let dataAccessUntil: Timestamp?
   let scopes: [String]?
+  /// What a sign-in asked for.
+  let askedScopes: [String]?
   let source: Credential.Source
   let userID: String?
   let username: String?
@@ -26,6 +28,7 @@ struct ParsedCredential: ~Copyable {
     refreshExpiresAt = nil
     dataAccessUntil = nil
     scopes = nil
+    askedScopes = nil
     source = .tokenStdin
     userID = nil
     username = nil
@@ -42,6 +45,7 @@ struct ParsedCredential: ~Copyable {
     refreshExpiresAt = Expiry(response.refreshExpiry).time
     dataAccessUntil = response.dataAccessEnd
     scopes = response.scopes
+    askedScopes = nil
     source = .response
     userID = response.userID
     username = response.username
@@ -54,7 +58,8 @@ struct ParsedCredential: ~Copyable {
       clientID: client, kind: kind, tokenType: tokenType, generation: generation, obtainedAt: now,
       lifetime: expiry.time.map { max(0, $0.seconds - now.seconds) }, expiry: expiry,
       refreshExpiresAt: refreshExpiresAt, dataAccessUntil: dataAccessUntil, scopes: scopes,
-      source: source, hasRefreshToken: secret.refreshToken != nil, notes: notes)
+      askedScopes: askedScopes, source: source, hasRefreshToken: secret.refreshToken != nil,
+      notes: notes)
   }
 }
 

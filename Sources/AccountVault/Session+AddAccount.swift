@@ -98,7 +98,7 @@ extension Session {
   }
 
   /// Writes that a sign-in for a known account came back as somebody else; the account is not touched.
-  private func recordWrongUser(type: String, expected: String, found: String) throws(VaultError) {
+  func recordWrongUser(type: String, expected: String, found: String) throws(VaultError) {
     try Session.checkName(expected, "user id")
     let known = try store.read { () throws(VaultError) in
       try Records(store).accounts(bearing: .userID(type: type, expected)).first
@@ -114,7 +114,7 @@ extension Session {
     }
   }
 
-  private func create(
+  func create(
     _ new: NewAccount, username: String, userID: String?, _ parsed: consuming ParsedCredential?,
     client: String, provider: Provider
   ) throws(VaultError) -> Account {
@@ -136,7 +136,7 @@ extension Session {
 
   /// The account that this is, if the vault knows it: by user id, or by name where no id speaks
   /// against it.
-  private func match(_ type: String, username: String, userID: String?) throws(VaultError)
+  func match(_ type: String, username: String, userID: String?) throws(VaultError)
     -> Account?
   {
     let records = Records(store)
@@ -239,7 +239,7 @@ extension Session {
     }
   }
 
-  private func put(
+  func put(
     _ parsed: consuming ParsedCredential, of account: Account, client: String, generation: Int64,
     provider: Provider
   ) throws(VaultError) {

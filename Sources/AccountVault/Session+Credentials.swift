@@ -46,8 +46,7 @@ extension Session {
 
   /// How an account gets a new credential.
   func signInHint(_ account: Account) -> String {
-    "vault add-account --type \(account.type) --username \(ShellText.quoted(account.username))"
-      + (account.userID.map { " --user-id \(ShellText.quoted($0))" } ?? "") + " --response FILE"
+    "vault sign-in \(account.id.text)"
   }
 
   /// Whether a credential is good now.

@@ -32,7 +32,9 @@ int32_t vault_read_words(const char *arguments, int32_t count, const char *names
   at = names;
   for (int32_t i = 0; i < option_count; i++) {
     table[i].name = at;
-    table[i].has_arg = takes_value[i] ? required_argument : no_argument;
+    table[i].has_arg = takes_value[i] == 2   ? optional_argument
+                       : takes_value[i] == 1 ? required_argument
+                                             : no_argument;
     table[i].val = FIRST_LONG + i;
     at += strlen(at) + 1;
     if (short_names[i] != 0) {

@@ -92,6 +92,8 @@ public struct VaultError: Error, Equatable, Sendable {
     case missingScope = "missing_scope"
     /// An app that is never handed a token.
     case signOnly = "sign_only"
+    /// What a person had begun was cut off; nothing was changed.
+    case interrupted
   }
 
   /// Which row of the exit code table it is.

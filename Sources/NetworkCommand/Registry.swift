@@ -9,6 +9,8 @@ package typealias NetworkCommandFunction =
 enum Registry {
   static func function(named name: String) -> NetworkCommandFunction? {
     switch name {
+    case "sign-in": SignInCommand.run
+    case "add-account": AddAccountBySignIn.run
     default: nil
     }
   }

@@ -15,8 +15,14 @@ package struct AuthorizationRequest: Sendable {
   /// Binds the answer to this sign-in; ``newState()``.
   package let state: String
 
+  /// What the provider calls the field that holds the scopes.
+  package let scopeParameter: String
+
   /// Of ``PKCE``; nil only for a provider that is known not to know it.
   package let challenge: String?
+
+  /// `plain` shows the verifier itself, and is only for a provider that is known to know nothing else.
+  package let challengeMethod: String
 
   /// Fields of the provider's own, as `access_type=offline`.
   package let further: OAuth2.Fields
@@ -25,7 +31,8 @@ package struct AuthorizationRequest: Sendable {
   ///   ``OAuthError/badParameter(_:)`` for a state under 22 characters, which could be guessed.
   package init(
     clientID: String, redirectURI: String, scopes: [String], scopeSeparator: String = " ",
-    state: String, challenge: String?, further: OAuth2.Fields = []
+    scopeParameter: String = "scope", state: String, challenge: String?,
+    challengeMethod: String = "S256", further: OAuth2.Fields = []
   ) throws(OAuthError) {
     guard !clientID.isEmpty else { throw .badParameter("client_id") }
     guard state.utf8.count >= 22, state.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -35,7 +42,9 @@ package struct AuthorizationRequest: Sendable {
     self.redirectURI = try RequestURL.callback(redirectURI)
     self.scopes = scopes
     self.scopeSeparator = scopeSeparator
+    self.scopeParameter = scopeParameter
     self.state = state
+    self.challengeMethod = challengeMethod
     self.challenge = challenge
     self.further = further
   }
@@ -50,11 +59,11 @@ package struct AuthorizationRequest: Sendable {
     var fields: OAuth2.Fields = [
       ("response_type", "code"), ("client_id", clientID), ("redirect_uri", redirectURI),
     ]
-    if !scopes.isEmpty { fields.append(("scope", try OAuth2.scope(scopes, scopeSeparator))) }
+    if !scopes.isEmpty { fields.append((scopeParameter, try OAuth2.scope(scopes, scopeSeparator))) }
     fields.append(("state", state))
     if let challenge {
       fields.append(("code_challenge", challenge))
-      fields.append(("code_challenge_method", "S256"))
+      fields.append(("code_challenge_method", challengeMethod))
     }
     for field in further {
       guard !fields.contains(where: { $0.name == field.name }) else {

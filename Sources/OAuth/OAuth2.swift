@@ -119,7 +119,7 @@ package enum OAuth2 {
     }
     return try request(url, client, []) { form throws(OAuthError) in
       // `client_id` comes with the client where it is in the form.
-      let hasOwn = client.authentication == .post || client.authentication == .none
+      let hasOwn = client.authentication != .basic && client.authentication != .basicRaw
       try form.append(further: fields.filter { !hasOwn || $0.name != "client_id" })
     }
   }

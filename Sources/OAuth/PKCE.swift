@@ -1,7 +1,7 @@
 internal import Encoding
 package import Sodium
 
-/// Proof Key for Code Exchange (RFC 7636), by S256 alone: a plain challenge is the secret itself, and
+/// Proof Key for Code Exchange (RFC 7636), by S256: a plain challenge is the secret itself, and
 /// falling back to it is what an attacker wants (RFC 9700 section 4.8).
 package struct PKCE: ~Copyable, Sendable {
   /// 43 characters, sent with the code.
@@ -34,4 +34,8 @@ package struct PKCE: ~Copyable, Sendable {
   package var challenge: String {
     Base64.encodeURL(verifier.withBytes { SHA256.digest($0) }.bytes)
   }
+
+  /// The verifier as its own challenge, for a provider whose definition says that it knows nothing
+  /// better: who reads the address can then use the code.
+  package var plainChallenge: String { verifier.withBytes { $0.text ?? "" } }
 }

@@ -7,6 +7,18 @@ package enum RedirectAnswer: ~Copyable, Sendable {
   /// The provider's own words: a code of section 4.1.2.1, and text that is shown to nobody unseen.
   case refused(error: String, description: String?)
 
+  /// The same for a query that is text.
+  package static func read(
+    query: String, state: String, issuer: String? = nil, requiresIssuer: Bool = false
+  ) throws(OAuthError) -> RedirectAnswer {
+    var query = query
+    query.makeContiguousUTF8()
+    // The text outlives the call.
+    return try unsafe read(
+      query: query.utf8Span.span.bytes, state: state, issuer: issuer,
+      requiresIssuer: requiresIssuer)
+  }
+
   /// Reads the query of a request to the redirect address.
   ///
   /// A query that does not belong to this sign-in is an error, at which the listener answers 400 and
@@ -21,7 +33,7 @@ package enum RedirectAnswer: ~Copyable, Sendable {
   /// - Throws: ``OAuthError/badAnswer(_:)``, ``OAuthError/repeatedParameter(_:)``,
   ///   ``OAuthError/badEscape``.
   package static func read(
-    query: String, state: String, issuer: String? = nil, requiresIssuer: Bool = false
+    query: RawSpan, state: String, issuer: String? = nil, requiresIssuer: Bool = false
   ) throws(OAuthError) -> RedirectAnswer {
     let reply = try FormReply(query)
     guard let answered = try reply.secret("state"), answered.isEqual(to: state) else {

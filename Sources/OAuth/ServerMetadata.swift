@@ -2,7 +2,9 @@ internal import JSON
 
 /// What an authorization server tells about itself (RFC 8414, OpenID Connect Discovery 1.0).
 package struct ServerMetadata: Sendable, Equatable {
-  package let issuer: String
+  /// Nil where the document stands for many: Microsoft's for `common` names `{tenantid}`, and which
+  /// tenant it will be is known only once the person has signed in.
+  package let issuer: String?
   package let authorizationEndpoint: RequestURL?
   package let tokenEndpoint: RequestURL?
   package let revocationEndpoint: RequestURL?
@@ -67,11 +69,15 @@ package struct ServerMetadata: Sendable, Equatable {
     } catch {
       throw .badAnswer("no JSON document")
     }
-    guard case .string(let named) = json["issuer"], named.utf8.elementsEqual(issuer.utf8) else {
+    guard case .string(let named) = json["issuer"] else { throw .badAnswer("another issuer") }
+    if named.utf8.elementsEqual(issuer.utf8) {
+      self.issuer = issuer
+    } else if Self.isTenantTemplate(named, of: issuer) {
+      self.issuer = nil
+    } else {
       throw .badAnswer("another issuer")
     }
     _ = try Self.checked(issuer)
-    self.issuer = issuer
     authorizationEndpoint = try Self.endpoint(json, "authorization_endpoint")
     tokenEndpoint = try Self.endpoint(json, "token_endpoint")
     revocationEndpoint = try Self.endpoint(json, "revocation_endpoint")
@@ -88,6 +94,20 @@ package struct ServerMetadata: Sendable, Equatable {
     proofAlgorithms = try Self.list(json, "dpop_signing_alg_values_supported") ?? []
     sendsIssuer = try Self.bool(json, "authorization_response_iss_parameter_supported")
     requiresPush = try Self.bool(json, "require_pushed_authorization_requests")
+  }
+
+  /// Whether an issuer is the one asked for but for one part of the path, which says `{tenantid}`. Host
+  /// and all other parts must be the same, byte for byte.
+  private static func isTenantTemplate(_ named: String, of issuer: String) -> Bool {
+    let named = named.split(separator: "/", omittingEmptySubsequences: false)
+    let asked = issuer.split(separator: "/", omittingEmptySubsequences: false)
+    guard named.count == asked.count, named.count > 3 else { return false }
+    var differing = 0
+    for (one, other) in zip(named, asked) where !one.utf8.elementsEqual(other.utf8) {
+      guard one == "{tenantid}" else { return false }
+      differing += 1
+    }
+    return differing == 1 && named[..<3].elementsEqual(asked[..<3])
   }
 
   private static func endpoint(

@@ -42,13 +42,21 @@ package struct TemporaryCredentials: ~Copyable, Sendable {
     try endpoint.adding([("oauth_token", token)] + further)
   }
 
+  /// The same for a query that is text.
+  package func verifier(fromQuery query: String) throws(OAuthError) -> SecretBytes? {
+    var query = query
+    query.makeContiguousUTF8()
+    // The text outlives the call.
+    return try unsafe verifier(fromQuery: query.utf8Span.span.bytes)
+  }
+
   /// Reads where the person's browser was sent back to, or a PIN that the person typed.
   ///
   /// - Parameter query: Of the callback, which keeps fields of its own.
   /// - Throws: ``OAuthError/badAnswer(_:)`` for another sign-in's token, which is compared in constant
   ///   time, and for one without verifier; ``OAuthError/repeatedParameter(_:)``.
   /// - Returns: The verifier; nil where the person said no.
-  package func verifier(fromQuery query: String) throws(OAuthError) -> SecretBytes? {
+  package func verifier(fromQuery query: RawSpan) throws(OAuthError) -> SecretBytes? {
     let reply = try FormReply(query)
     if let denied = try reply.secret("denied") {
       guard denied.isEqual(to: token) else { throw .badAnswer("another sign-in's token") }

@@ -5,7 +5,8 @@
 package enum DefinitionMembers {
   package static let known: [String: [String]] = [
     "": [
-      "id", "name", "extends", "protocol", "variables", "issuer", "endpoints", "api_hosts",
+      "id", "name", "extends", "protocol", "variables", "issuer", "sends_issuer", "endpoints",
+      "api_hosts",
       "headers", "authorize_parameters", "client_auth", "public_client_auth", "pkce", "dpop",
       "token_in", "token_scheme", "token_parameter", "api_parameters", "app_secret_proof",
       "signature_method", "body_hash", "scope_separator",
@@ -21,7 +22,7 @@ package enum DefinitionMembers {
       "expires_unit", "missing_expiry", "zero_expiry", "refresh_expires_in",
       "data_access_expires_at", "scope", "user_id", "username", "required", "required_scopes",
     ],
-    "identity": ["user_id", "username"],
+    "identity": ["user_id", "username", "scopes"],
     "renewal": [
       "method", "margin_seconds", "minimum_age_seconds", "minimum_interval_seconds", "rotation",
       "redirect_uri",
@@ -70,6 +71,8 @@ package enum EndpointName: String, Sendable, Hashable, CaseIterable {
   case reverseAuth = "reverse_auth"
   /// Pushed authorization requests (RFC 9126).
   case par
+  /// Where whoever asks is given a client of its own, as by each Mastodon server.
+  case register
 }
 
 package enum OAuthProtocol: String, Sendable, CaseIterable { case oauth1, oauth2 }
@@ -82,6 +85,8 @@ package enum ClientAuthentication: String, Sendable, CaseIterable {
   case basic
   /// Basic with id and secret as they are.
   case basicRaw = "basic_raw"
+  /// A signed statement in the form (RFC 7523); the client's secret is its private key, in PEM.
+  case privateKeyJWT = "private_key_jwt"
   /// A public client: the id in the form, no secret.
   case none
 }

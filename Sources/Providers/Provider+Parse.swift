@@ -104,6 +104,7 @@ extension Provider {
     apiHosts = addresses.apiHosts
     openVariables = addresses.openVariables
     issuer = addresses.issuer
+    sendsIssuer = try top.flag("sends_issuer") ?? false
     headers = try DefinitionRows.headers(top, "headers")
     authorizeParameters = try top.pairs("authorize_parameters")
     clientAuthentication = try top.word("client_auth") ?? (`protocol` == .oauth1 ? .none : .post)
@@ -134,7 +135,8 @@ extension Provider {
     response = try DefinitionRows.response(top, `protocol`)
     let identity = try top.object("identity", kind: "identity")
     self.identity = Identity(
-      userID: try identity.paths("user_id") ?? [], username: try identity.paths("username") ?? [])
+      userID: try identity.paths("user_id") ?? [], username: try identity.paths("username") ?? [],
+      scopes: try identity?.texts("scopes") ?? [])
     renewal = try DefinitionRows.renewal(top)
     permissions = try DefinitionRows.permissions(top)
     retiredPermissions = Dictionary(
@@ -177,6 +179,9 @@ extension Provider {
     where permissions.contains(where: { $0.name == retired }) {
       throw DefinitionError(
         "retired_permissions.\(retired)", "is among the permissions too")
+    }
+    if sendsIssuer, issuer == nil, openVariables.isEmpty {
+      throw DefinitionError("sends_issuer", "is true, and there is no issuer to compare with")
     }
     if granted.source == .header, granted.header == nil {
       throw DefinitionError("granted.header", "is missing, and granted.from is header")

@@ -13,6 +13,8 @@ public struct Provider: Sendable {
 
   package let `protocol`: OAuthProtocol
   package let issuer: String?
+  /// Whether every redirect back carries `iss` (RFC 9207), so that one without is refused.
+  package let sendsIssuer: Bool
   /// Only those that the provider has; a definition with a variable left open has none.
   package let endpoints: [EndpointName: String]
   package let apiHosts: [String]
@@ -124,6 +126,8 @@ public struct Provider: Sendable {
   package struct Identity: Sendable {
     package var userID: [MemberPath] = []
     package var username: [MemberPath] = []
+    /// Without these `userinfo` does not answer.
+    package var scopes: [String] = []
   }
 
   package struct Renewal: Sendable, Equatable {

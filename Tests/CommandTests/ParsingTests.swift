@@ -21,7 +21,7 @@ struct Refused: CustomTestStringConvertible, Sendable {
   static let refused: [Refused] = [
     Refused("grnt", "grnt: unknown command (did you mean grant?)", hint: "vault help grant"),
     Refused("Zx9", "unknown command", hint: "vault help"),
-    Refused("sign-in x", "sign-in: unknown command", hint: "vault help"),
+    Refused("frobnicate x", "frobnicate: unknown command", hint: "vault help"),
     Refused(
       "grant --audiance friends", "grant: unknown option --audiance (did you mean --audience?)",
       hint: "vault help grant"),
@@ -70,7 +70,8 @@ struct Refused: CustomTestStringConvertible, Sendable {
       hint: "vault help prove"),
     Refused(
       "add-account --token-stdin --response x",
-      "add-account: --response and --token-stdin do not go together", hint: "vault help add-account"
+      "add-account: --response and --token-stdin and --sign-in do not go together",
+      hint: "vault help add-account"
     ),
     Refused("accounts --vault=", "accounts: --vault is empty", hint: "vault help accounts"),
     Refused("--vault x", "no command was named", hint: "vault help"),

@@ -21,6 +21,9 @@ public struct Network: Sendable {
   /// What servers told about themselves, for as long as the process lives.
   package let origins = Origins()
 
+  /// The documents in which servers tell their addresses, for as long as the process lives.
+  package let directory = ServerDirectory()
+
   package init(
     transport: any Transport, signatures: Signatures, clock: Clock = .system,
     wait: @escaping @Sendable (_ until: Int64) async -> Bool,

@@ -11,14 +11,8 @@ package struct RegisteredClient: Sendable {
   /// Nil for a public client.
   package let secret: SharedSecret?
 
-  /// How it shows itself to the provider's OAuth 2.0 addresses.
-  ///
-  /// - Throws: As ``OAuth2Client/init(id:secret:_:)``.
-  package func oauth2(_ provider: Provider) throws(OAuthError) -> OAuth2Client {
-    try Self.oauth2(id: client.clientID, secret: secret, provider)
-  }
-
-  /// The same for a client's id and secret alone.
+  /// How a client shows itself to the provider's OAuth 2.0 addresses, but for the one that shows a
+  /// signed statement: ``Network/oauth2(id:secret:_:audience:time:)`` knows all ways.
   static func oauth2(
     id: String, secret: SharedSecret?, _ provider: Provider
   ) throws(OAuthError) -> OAuth2Client {
@@ -27,7 +21,13 @@ package struct RegisteredClient: Sendable {
     case .post: return try OAuth2Client(id: id, secret: secret?.bytes.copy(), .post)
     case .basic: return try OAuth2Client(id: id, secret: secret?.bytes.copy(), .basic)
     case .basicRaw: return try OAuth2Client(id: id, secret: secret?.bytes.copy(), .basicRaw)
-    case .some(.none), nil: return try OAuth2Client(id: id, .none)
+    case .privateKeyJWT: throw .cannotSign("a client assertion needs the network's signatures")
+    case .some(.none): return try OAuth2Client(id: id, .none)
+    case nil:
+      if provider.publicClientAuthentication == .basic, provider.clientAuthentication != .none {
+        return try OAuth2Client(publicByBasic: id)
+      }
+      return try OAuth2Client(id: id, .none)
     }
   }
 

@@ -34,9 +34,10 @@ extension Network {
       case .rfc7662:
         guard !access.clientID.isEmpty else { return .impossible(Self.noClient) }
         reply = try await exchange(with: url, at: .introspect, of: provider, canRenew: canRenew) {
-          (_) throws(OAuthError) in
+          (time) throws(OAuthError) in
           try OAuth2.introspection(
-            at: url, of: access.accessToken.bytes, .accessToken, by: try access.oauth2(provider))
+            at: url, of: access.accessToken.bytes, .accessToken,
+            by: oauth2(id: access.clientID, secret: access.clientSecret, provider, time: time))
         }
       case .debugToken:
         guard let secret = access.clientSecret else { return .impossible(Self.noSecret) }

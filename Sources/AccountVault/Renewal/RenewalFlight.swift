@@ -45,20 +45,21 @@ extension Network {
       }
       let url = try RequestURL(address)
       let proof = try key(of: flight)
-      let client = try flight.client.oauth2(flight.provider)
       var further: OAuth2.Fields = []
       if flight.provider.renewal.sendsRedirect, let redirect = flight.client.client.redirect {
         further.append(("redirect_uri", redirect))
       }
       let reply = try await exchange(
         with: url, at: .renewal, of: flight.provider, proof: proof
-      ) { (_) throws(OAuthError) in
+      ) { (time) throws(OAuthError) in
+        let client = try oauth2(flight.client, flight.provider, time: time)
         switch flight.way {
         case .exchange:
-          try OAuth2.tokenExchange(
+          return try OAuth2.tokenExchange(
             at: url, token: flight.token.bytes, by: client, further: further)
         default:
-          try OAuth2.refresh(at: url, token: flight.token.bytes, by: client, further: further)
+          return try OAuth2.refresh(
+            at: url, token: flight.token.bytes, by: client, further: further)
         }
       }
       return RenewalAnswer(reply: reply, unmade: nil)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "descriptors.h"
+#include "interrupts.h"
 #include "prompt.h"
 #include "spawn_command.h"
 #include "unix_socket.h"

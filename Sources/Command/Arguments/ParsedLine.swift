@@ -69,7 +69,9 @@ enum ParsedLine {
       if values.count > 1, option.value != nil, option.presence != .repeated {
         throw usage(command, "--\(option.name) was given \(values.count) times")
       }
-      for value in values { try check(value, option.kind, "--\(option.name)", command) }
+      for value in values where !(value.isEmpty && option.isValueOptional) {
+        try check(value, option.kind, "--\(option.name)", command)
+      }
     }
     let needed = command.arguments.filter { $0.presence == .required }
     if parsed.arguments.count < needed.count {

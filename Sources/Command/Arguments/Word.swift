@@ -20,7 +20,7 @@ enum Word: Equatable {
   static func read(_ arguments: [String], table: [OptionSpec]) -> [Word] {
     let text = CStrings.packed(arguments)
     let names = CStrings.packed(table.map(\.name))
-    let takesValue = table.map { UInt8($0.value == nil ? 0 : 1) }
+    let takesValue = table.map { UInt8($0.value == nil ? 0 : $0.isValueOptional ? 2 : 1) }
     let letters = table.map { $0.letter?.asciiValue ?? 0 }
     // No word is shorter than a byte, and a cluster of letters has one word for each.
     var words = [vault_word](repeating: vault_word(), count: arguments.count + text.count)

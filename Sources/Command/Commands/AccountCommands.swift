@@ -24,7 +24,7 @@ enum AddAccountCommand {
       let account = try session.addAccount(new, credential: input.take() ?? .none)
       return try session.standing(of: account)
     }
-    try show(standing, context)
+    try AccountObjects.answer(standing, context)
     return .ok
   }
 
@@ -71,7 +71,7 @@ enum ShowAccountCommand {
     let standing = try context.withSession { (session) throws(VaultError) in
       try session.standing(of: try session.account(text))
     }
-    try show(standing, context)
+    try AccountObjects.answer(standing, context)
     return .ok
   }
 }
@@ -85,7 +85,7 @@ enum RenameAccountCommand {
       let account = try session.rename(try session.account(text), to: name)
       return try session.standing(of: account)
     }
-    try show(standing, context)
+    try AccountObjects.answer(standing, context)
     return .ok
   }
 }
@@ -108,14 +108,6 @@ enum RemoveAccountCommand {
     if !isScrubbed { context.warnOfLog() }
     context.terminal.note("the provider was not told: its tokens live on there until they expire")
     return .ok
-  }
-}
-
-private func show(_ standing: Session.AccountStanding, _ context: Context) throws(CommandFailure) {
-  if context.terminal.printsJSON {
-    try context.terminal.show(AccountObjects.object(standing), rows: [])
-  } else {
-    try AccountObjects.show(standing, context.terminal)
   }
 }
 

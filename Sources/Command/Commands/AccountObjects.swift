@@ -1,10 +1,21 @@
-import AccountVault
+package import AccountVault
 import Accounts
 import JSON
 import Time
 
 /// The account object of the contract, and how its members are shown in a table.
-enum AccountObjects {
+package enum AccountObjects {
+  /// The account as a command's answer: the object, or its table.
+  package static func answer(
+    _ standing: Session.AccountStanding, _ context: Context
+  ) throws(CommandFailure) {
+    if context.terminal.printsJSON {
+      try context.terminal.show(object(standing), rows: [])
+    } else {
+      try show(standing, context.terminal)
+    }
+  }
+
   static func object(_ standing: Session.AccountStanding) -> JSONObject {
     let account = standing.account
     var object = JSONObject()

@@ -2,7 +2,7 @@
 enum BashCompletions {
   static var text: String {
     let commands = CommandTable.shown
-    let valued = CommandTable.options.filter { $0.value != nil }
+    let valued = CommandTable.options.filter { $0.value != nil && !$0.isValueOptional }
     var lines = [
       "# bash completions of vault \(Release.version), from `vault completions bash`",
       "_vault() {",

@@ -29,7 +29,7 @@ enum FishCompletions {
 
   private static func described(_ option: OptionSpec) -> String {
     let letter = option.letter.map { " -s \($0)" } ?? ""
-    let value = option.value == nil ? "" : (values(option.kind) ?? " -x")
+    let value = option.value == nil || option.isValueOptional ? "" : (values(option.kind) ?? " -x")
     return "\(letter) -l \(option.name)\(value) -d \(quoted(option.summary))"
   }
 

@@ -93,7 +93,10 @@ enum ManualPage {
 
   private static func term(_ option: OptionSpec) -> [String] {
     let letter = option.letter.map { "-\($0), " } ?? ""
-    let value = option.value.map { #" \fI\#(escaped($0))\fR"# } ?? ""
+    let value =
+      option.isValueOptional
+      ? #"[=\fI\#(escaped(option.value ?? ""))\fR]"#
+      : option.value.map { #" \fI\#(escaped($0))\fR"# } ?? ""
     return [
       ".TP", #"\fB\#(escaped(letter + "--" + option.name))\fR\#(value)"#,
       escaped(CommandHelp.meaning(option)),

@@ -46,7 +46,9 @@ enum ZshCompletions {
   private static func specification(_ option: OptionSpec) -> String {
     let repeats = option.presence == .repeated ? "*" : ""
     let summary = escaped(option.summary, "[]:")
-    let value = option.value.map { ":\(escaped($0, ":")):\(action(option.kind))" } ?? ""
+    let value =
+      option.isValueOptional
+      ? "" : option.value.map { ":\(escaped($0, ":")):\(action(option.kind))" } ?? ""
     return quoted("\(repeats)--\(option.name)[\(summary)]\(value)")
   }
 

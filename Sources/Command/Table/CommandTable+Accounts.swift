@@ -11,14 +11,18 @@ extension CommandTable {
         .option(
           "response", "FILE|-", "the provider's token response, - for standard input", kind: .file),
         .flag("token-stdin", "read a bare bearer token from standard input"),
+        .signIn.overNetwork,
+        .perms(.optional),
+        .flag("register", "with --sign-in: register a client at a server that gives them"),
         .flag("replace", "in the place of a credential that is still good"),
       ],
-      exclusive: [["response", "token-stdin"]],
+      exclusive: [["response", "token-stdin", "sign-in"]],
       about: [
         """
         Adds an account. With --response the credential is taken from the provider's token response \
-        as it came, JSON or form-encoded, OAuth 1.0a or 2.0. Without --response and --token-stdin \
-        the account is made without a credential.
+        as it came, JSON or form-encoded, OAuth 1.0a or 2.0. With --sign-in the person signs in at \
+        the provider, as with vault sign-in, and the account is the one that comes back; --perms is \
+        what is asked for. With none of these the account is made without a credential.
         """,
         "On a terminal, a type or username that was not given is asked for.",
       ],
@@ -29,12 +33,49 @@ extension CommandTable {
         .init(
           "vault add-account --type x --username lestat --token-stdin <token.txt",
           "from a bare token"),
+        .init("vault add-account --type x --sign-in", "by signing in"),
       ],
       json: .object(CommandSpec.JSONShape.accountKeys),
       exits: [
-        .damaged, .notFound, .exists, .tryAgain, .config, .signIn, .ambiguous, .locked, .wrongKey,
-        .newerFormat, .wrongUser,
+        .damaged, .notFound, .exists, .tryAgain, .denied, .config, .signIn, .ambiguous, .locked,
+        .wrongKey, .newerFormat, .wrongUser,
       ], needs: [.vault, .key]),
+    CommandSpec(
+      name: "sign-in", group: .accounts, summary: "sign in at the provider again",
+      arguments: [ArgumentSpec("ACCOUNT")],
+      options: [
+        .option("client", "CLIENT_ID", "the client that the token is for"),
+        .option("app", "APP", "the app that it is for: its own client, and what it was granted"),
+        .perms(.optional),
+        .flag("browser", "in a browser of this machine, which comes back by itself"),
+        .flag("device", "on any device, with a code to type there"),
+        .flag("pin", "in any browser, with a number to type here"),
+        .option("timeout", "DURATION", "how long to wait, 5m at most"),
+        .flag("register", "register a client at a server that gives them"),
+      ],
+      exclusive: [["client", "app"], ["browser", "device", "pin"]],
+      about: [
+        """
+        Opens the provider's page ($BROWSER, else xdg-open) and waits until the person has said yes \
+        there. The address is always printed on standard error too, so that it can be opened \
+        elsewhere. The token takes the old one's place; what apps were granted stays.
+        """,
+        """
+        Without --perms it asks for what the credential had, else for what the app was granted, else \
+        for the provider's basic permission. Somebody else's answer changes nothing, and so does a \
+        sign-in that was cut off.
+        """,
+      ],
+      examples: [
+        .init("vault sign-in x:lestat", "in the browser"),
+        .init("vault sign-in github:lestat --device", "where there is no browser"),
+        .init("vault sign-in x:lestat --perms tweet.read,tweet.write", "asking for more"),
+      ],
+      json: .object(CommandSpec.JSONShape.accountKeys),
+      exits: [
+        .damaged, .notFound, .tryAgain, .denied, .config, .signIn, .ambiguous, .locked, .wrongKey,
+        .newerFormat, .wrongUser,
+      ], needs: [.vault, .key, .network]),
     CommandSpec(
       name: "accounts", group: .accounts, summary: "list the accounts",
       options: [

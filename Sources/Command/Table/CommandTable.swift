@@ -29,6 +29,9 @@ extension OptionSpec {
   static let audience = OptionSpec.option(
     "audience", "A", "who may see what is written: everyone, friends, only_me",
     kind: .choice(["everyone", "friends", "only_me"]))
+  static let signIn = OptionSpec.option(
+    "sign-in", maybe: "WAY", of: ["browser", "device", "pin"],
+    "sign in at the provider: browser, device or pin")
   static let until = OptionSpec.option(
     "until", "TIME", "when it ends: 2027-01-31, 2027-01-31T12:00:00Z, or 30d from now")
   static let reason = OptionSpec.option("reason", "TEXT", "why, for the ledger")

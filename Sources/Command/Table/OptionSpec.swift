@@ -18,6 +18,8 @@ package struct OptionSpec: Sendable {
   let summary: String
   /// Whether the command needs the network where this option is given, and only there.
   private(set) var needsNetwork = false
+  /// Whether the value may be left out. Where it is given it stands behind a `=`.
+  private(set) var isValueOptional = false
 
   private init(
     name: String, value: String?, presence: Presence, kind: ValueKind, summary: String
@@ -40,6 +42,16 @@ package struct OptionSpec: Sendable {
     OptionSpec(name: name, value: value, presence: presence, kind: kind, summary: summary)
   }
 
+  /// An option that may be given alone or with one of `choices` behind a `=`.
+  static func option(
+    _ name: String, maybe value: String, of choices: [String], _ summary: String
+  ) -> OptionSpec {
+    var option = OptionSpec(
+      name: name, value: value, presence: .optional, kind: .choice(choices), summary: summary)
+    option.isValueOptional = true
+    return option
+  }
+
   /// The same option, with which the command needs the network.
   var overNetwork: OptionSpec {
     var option = self
@@ -51,7 +63,10 @@ package struct OptionSpec: Sendable {
   var letter: Character? { name == "help" ? "h" : nil }
 
   /// As it is written: `--app APP`.
-  var written: String { value.map { "--\(name) \($0)" } ?? "--\(name)" }
+  var written: String {
+    guard let value else { return "--\(name)" }
+    return isValueOptional ? "--\(name)[=\(value)]" : "--\(name) \(value)"
+  }
 
   /// The same after its short name: `-h, --help`.
   var term: String { (letter.map { "-\($0), " } ?? "") + written }

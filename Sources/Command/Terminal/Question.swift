@@ -32,6 +32,11 @@ package struct Question: ~Copyable {
     try ask(prompt, echo: false)
   }
 
+  /// Asks for a number that is of use once: what is typed is shown, and is copied nowhere.
+  package borrowing func line(_ prompt: String) throws(CommandFailure) -> SecretBytes {
+    try ask(prompt, echo: true)
+  }
+
   /// Asks for a text.
   package borrowing func text(_ prompt: String) throws(CommandFailure) -> String {
     let line = try ask(prompt, echo: true)

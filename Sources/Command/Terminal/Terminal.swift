@@ -183,6 +183,13 @@ package final class Terminal {
     progressIsShown = false
   }
 
+  /// Writes to standard error from any thread, for what is shown while a command waits. It knows
+  /// nothing of a progress line.
+  package var errorWriter: @Sendable (String) -> Void {
+    let descriptor = errorOutput
+    return { text in _ = unsafe Self.write(Array(text.utf8).span.bytes, to: descriptor) }
+  }
+
   // MARK: System
 
   static func isOpen(_ descriptor: Int32) -> Bool {

@@ -130,7 +130,8 @@ let package = Package(
       "RequestTests",
       [
         "AccountVault", "AccountVaultNetwork", "Crypto", "HTTPTypes", "OAuth", "Providers",
-        "Ledger", "Accounts", "Encoding", "Faults", "JSON", "Time", "Sodium", "TestSupport",
+        "Ledger", "Accounts", "Encoding", "Faults", "JSON", "Time", "Sodium", "HTTP", "Listener",
+        "TestSupport",
       ]),
     .testTarget(
       name: "HTTPTests", dependencies: ["HTTP", "HTTPTypes", "Sodium", "Encoding", "TestSupport"],

@@ -149,7 +149,7 @@ extension Session {
       clientID: use.clientID.isEmpty ? nil : use.clientID)
   }
 
-  private func details(of use: AllowedUse, strictly: Bool) -> [Entry.Detail] {
+  func details(of use: AllowedUse, strictly: Bool) -> [Entry.Detail] {
     var details = [Entry.Detail("generation", String(use.kind.generation))]
     if !use.kind.client.isEmpty {
       details.append(Entry.Detail("client", use.kind.client))
@@ -164,7 +164,8 @@ extension Session {
   ///
   /// - Returns: The kind, where it was written.
   func refuse(
-    _ error: VaultError, app: String, account: Account, permissions: [String]
+    _ error: VaultError, app: String, account: Account, permissions: [String],
+    details: [Entry.Detail] = []
   ) throws(VaultError) -> (kind: UseWindows.Kind, label: String)? {
     let kind = kind(of: error, app: app, account: account, permissions: permissions)
     if uses.count(kind, now: now) != nil { return nil }
@@ -173,11 +174,11 @@ extension Session {
     }
     try record(
       .useRefused, app: app, account: account, permissions: permissions,
-      reason: error.code.rawValue)
+      reason: error.code.rawValue, details: details)
     return (kind, account.label)
   }
 
-  private func kind(
+  func kind(
     of error: VaultError, app: String, account: Account, permissions: [String]
   ) -> UseWindows.Kind {
     UseWindows.Kind(

@@ -18,6 +18,7 @@ public struct Session: ~Copyable {
   let providers = ProviderCache()
   let decided = DecidedUses()
   let lookups = KnownRecords()
+  let pauses = RequestPauses()
   /// What was found at unlocking that the owner should know.
   public private(set) var warnings: [String] = []
 

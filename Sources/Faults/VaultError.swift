@@ -90,6 +90,10 @@ public struct VaultError: Error, Equatable, Sendable {
     case expired
     /// The scopes that the provider gave do not cover what was asked.
     case missingScope = "missing_scope"
+    /// An address that the provider's definition does not name.
+    case foreignHost = "foreign_host"
+    /// The provider wants no further request for a while.
+    case throttled
     /// An app that is never handed a token.
     case signOnly = "sign_only"
     /// What a person had begun was cut off; nothing was changed.

@@ -81,6 +81,17 @@ package enum Files {
     return FileFacts(status)
   }
 
+  /// What is at `path`, at the end of all links; nil when there is nothing.
+  package static func target(of path: String) throws(FileError) -> FileFacts? {
+    var status = stat()
+    do {
+      try unsafe SystemCall.run("inspect", path: path) { unsafe stat($0, &status) }
+    } catch  where error.errno == ENOENT {
+      return nil
+    }
+    return FileFacts(status)
+  }
+
   /// Returns once the names in a directory are on the disk: after a file was made, renamed or removed.
   package static func syncDirectory(_ path: String) throws(FileError) {
     let number = try unsafe SystemCall.run("open", path: path) { name in

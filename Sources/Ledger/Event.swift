@@ -57,7 +57,7 @@ public enum Event: String, CaseIterable, Sendable {
   case narrowed
   /// The person took the permission back at the provider.
   case lostOnSite = "lost_on_site"
-  /// An app was handed a token.
+  /// An app was handed a token, or had a request signed with it: then the reason says to which host.
   case tokenUsed = "token_used"
   /// An app asked for a token and was not handed one.
   case useRefused = "use_refused"

@@ -61,7 +61,7 @@ extension Network {
   ) throws(OAuthError) -> HTTPRequest {
     var request = request
     request.url = try withParameters(of: provider, access, request.url)
-    guard provider.mayReceiveToken(request.url.text) else {
+    guard provider.mayReceiveToken(request.url.origin) else {
       throw .insecure("\(request.url.host) is no host of \(provider.name)")
     }
     for header in request.headers {

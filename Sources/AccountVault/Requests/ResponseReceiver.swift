@@ -1,0 +1,22 @@
+/// Who is handed the answer to a signed request while it comes.
+///
+/// Called on a thread of the network's, in order, never at the same time: once ``begin(status:headers:)``,
+/// then the body's pieces. A try that is followed by another (after a renewal, after a wait) hands
+/// out nothing.
+public protocol ResponseReceiver: Sendable {
+  /// Status and headers of the answer, before any of the body.
+  func begin(status: Int, headers: [(name: String, value: String)])
+
+  /// The next piece of the body; the memory is lent for the time of the call.
+  ///
+  /// - Returns: False to end the transfer.
+  func receive(_ piece: RawSpan) -> Bool
+
+  /// How far both ways are, in bytes; totals are nil where they are not known. Of a try that is
+  /// followed by another too.
+  func progress(sent: Int64, ofSent: Int64?, received: Int64, ofReceived: Int64?)
+}
+
+extension ResponseReceiver {
+  public func progress(sent: Int64, ofSent: Int64?, received: Int64, ofReceived: Int64?) {}
+}

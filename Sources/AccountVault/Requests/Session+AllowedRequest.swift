@@ -1,0 +1,125 @@
+import Accounts
+import Faults
+import Ledger
+import OAuth
+import Providers
+import Store
+
+extension Session {
+  /// Decides whether an app may have a request signed, and writes the use into the ledger, before
+  /// anything is opened or sent.
+  ///
+  /// The same rules as for a token hold, but that an app which is never handed one may ask. The entry is a
+  /// `token_used` whose reason says that it was a request, and to which host; a session writes the first
+  /// of a kind in a minute and counts the rest, unless `strictly` asks for an entry each. A refusal is
+  /// recorded too, one of a host that the definition does not name among them.
+  ///
+  /// - Throws: ``VaultError``: as ``token(app:account:permissions:strictly:)``; `config` for another
+  ///   host; `usage` for what cannot be sent.
+  package func attempt(
+    _ request: SignedRequest, app: String, account: String?, permissions: [String],
+    strictly: Bool = false, over network: Network
+  ) throws(VaultError) -> RequestAttempt {
+    guard !options.isLooking else {
+      throw VaultError(
+        .usage, "this session was opened to look only, and sends nothing",
+        hint: "unlock the vault without looking")
+    }
+    let counted = try store.read { () throws(VaultError) -> AllowedRequest? in
+      let account = try usedAccount(app: app, account: account, permissions: permissions)
+      let checked = try CheckedRequest(request, for: provider(account.type))
+      do throws(VaultError) {
+        let found = try allowed(checked, app: app, on: account, permissions: permissions)
+        guard !strictly, uses.count(found.use.kind, now: now) != nil else { return nil }
+        return found
+      } catch {
+        let kind = kind(of: error, app: app, account: account, permissions: permissions)
+        guard isRefusal(error), uses.count(kind, now: now) != nil else { return nil }
+        throw error
+      }
+    }
+    let use =
+      if let counted { counted } else {
+        try recorded(
+          request, app: app, account: account, permissions: permissions, strictly: strictly)
+      }
+    let holder = use.use.account
+    let opened = try access(to: holder, clientID: use.use.token.clientID, over: network)
+    // Another process may have put a newer credential there since: it is as good.
+    let definition = try provider(holder.type)
+    return RequestAttempt(
+      request: use.request, provider: definition, account: holder, permissions: permissions,
+      app: app, access: opened.0, generation: opened.1.generation,
+      canRenew: opened.1.canRenew(definition))
+  }
+
+  /// What a request would be sent with; nothing is recorded or opened.
+  func allowed(
+    _ request: CheckedRequest, app: String, on account: Account, permissions: [String]
+  ) throws(VaultError) -> AllowedRequest {
+    var use = try allowed(app: app, on: account, permissions: permissions, for: .signedRequest)
+    try check(request, mayGoTo: provider(account.type))
+    use.kind.reason = "request: \(request.method.rawValue) \(request.url.origin)"
+    return AllowedRequest(request: request, use: use)
+  }
+
+  private func recorded(
+    _ request: SignedRequest, app: String, account: String?, permissions: [String], strictly: Bool
+  ) throws(VaultError) -> AllowedRequest {
+    try closeUseWindows(all: false)
+    var refusal: (kind: UseWindows.Kind, label: String)?
+    let outcome = try store.write { () throws(VaultError) -> Result<AllowedRequest, VaultError> in
+      let account = try usedAccount(app: app, account: account, permissions: permissions)
+      let request = try CheckedRequest(request, for: provider(account.type))
+      do throws(VaultError) {
+        let found = try allowed(request, app: app, on: account, permissions: permissions)
+        try record(
+          .tokenUsed, app: app, account: account, permissions: permissions,
+          reason: found.use.kind.reason, details: details(of: found.use, strictly: strictly))
+        return .success(found)
+      } catch {
+        guard isRefusal(error) else { throw error }
+        let host = [Entry.Detail("host", request.url.origin)]
+        refusal = try refuse(
+          error, app: app, account: account, permissions: permissions,
+          details: error.reason == .foreignHost ? host : [])
+        return .failure(error)
+      }
+    }
+    // Only now is it in the ledger.
+    if let refusal { uses.begin(refusal.kind, label: refusal.label, now: now) }
+    let recorded = try outcome.get()
+    try store.publishHead()
+    if !strictly { uses.begin(recorded.use.kind, label: recorded.use.account.label, now: now) }
+    return recorded
+  }
+
+  /// A token that ran out is renewed first, and is refused only where that fails.
+  private func isRefusal(_ error: VaultError) -> Bool {
+    error.isRefusal && !error.isRenewable || error.reason == .foreignHost
+  }
+
+  /// A token leaves for a host of the definition alone: an app could otherwise have it sent to itself.
+  private func check(
+    _ request: CheckedRequest, mayGoTo provider: Provider
+  ) throws(VaultError) {
+    guard provider.mayReceiveToken(request.url.origin) else {
+      throw VaultError(
+        .config,
+        "\(request.url.origin) is no host of \(provider.name); those are"
+          + " \(provider.apiHosts.joined(separator: ", "))",
+        hint: "vault show-provider \(provider.id)", reason: .foreignHost)
+    }
+  }
+}
+
+/// A request that may be sent, its credential still sealed.
+struct AllowedRequest {
+  let request: CheckedRequest
+  let use: Session.AllowedUse
+}
+
+extension VaultError {
+  /// A token that ran out, and that a renewal may help.
+  var isRenewable: Bool { code == .tryAgain && reason == .expired }
+}

@@ -141,7 +141,7 @@ let package = Package(
       [
         "AccountVault", "AccountVaultNetwork", "Accounts", "Encoding", "Faults", "HTTP",
         "HTTPTypes", "Ledger", "Listener", "OAuth", "Providers", "Sodium", "Store", "Time",
-        "TestSupport", "vault",
+        "TestSupport", "vault", "vault-agent",
       ]),
     suite("ProvidersTests", ["Providers", "Time", "Sodium"]),
     suite(

@@ -58,14 +58,7 @@ extension Session {
     switch credential.state(now: now, marginSeconds: 0) {
     case .valid, .expiring: return
     case .expired:
-      let provider = try provider(account.type)
-      let isRefreshable = credential.refreshExpiresAt.map { now < $0 } ?? true
-      if provider.renewal.method == .refreshToken, credential.hasRefreshToken, isRefreshable {
-        throw VaultError(
-          .tryAgain,
-          "the token of \(label) expired; it can be renewed, which this version does not do by itself",
-          hint: again, reason: .expired)
-      }
+      if try canBeRenewed(credential, of: account) { throw .renewable(label, account) }
       throw VaultError(
         .signIn, "the token of \(label) expired, and nothing can renew it", hint: again,
         reason: .expired)
@@ -74,12 +67,25 @@ extension Session {
       guard case .at(let end) = credential.expiry, now >= end else { return }
       throw VaultError(
         .signIn, "the credential of \(label) comes from a backup and its token has expired",
-        hint: again)
-    case .absent, .rejected, .uncertain:
+        hint: credential.hasRefreshToken ? "vault renew \(account.id.text)" : again)
+    case .uncertain:
+      // A renewal was cut off. The access token is as good as its date says, and one supervised try
+      // settles what became of the refresh token.
+      guard case .at(let end) = credential.expiry, now >= end else { return }
+      throw .renewable(label, account)
+    case .absent, .rejected:
       throw VaultError(
         .signIn, "the credential of \(label) is no longer good: a person must sign in",
         hint: again)
     }
+  }
+
+  /// Whether a renewal can still work, as far as the dates tell.
+  func canBeRenewed(_ credential: Credential, of account: Account) throws(VaultError) -> Bool {
+    let schedule = RenewalSchedule(
+      credential: credential, provider: try provider(account.type), seed: 0)
+    guard schedule.way == .refreshToken else { return false }
+    return schedule.renewalEnd.map { now < $0 } ?? true
   }
 
   /// The grant says what the app may; the scopes say what the token can.
@@ -98,5 +104,14 @@ extension Session {
           + " \(missing.joined(separator: ", ")) at \(provider.name)",
         hint: "vault show-account \(account.id.text)", reason: .missingScope)
     }
+  }
+}
+
+extension VaultError {
+  /// A token that has ended and that a renewal can put another in the place of.
+  static func renewable(_ label: String, _ account: Account) -> VaultError {
+    VaultError(
+      .tryAgain, "the token of \(label) expired; it can be renewed",
+      hint: "vault renew \(account.id.text)", reason: .expired)
   }
 }

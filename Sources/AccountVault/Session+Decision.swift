@@ -108,7 +108,7 @@ extension Session {
   }
 
   /// The gravest of what stands against the use.
-  private func checkGrants(
+  func checkGrants(
     _ set: GrantSet?, app: App, account: Account, permissions: [String]
   ) throws(VaultError) -> [UInt64] {
     if permissions.isEmpty {

@@ -1,5 +1,6 @@
 import Store
 import Accounts
+import Encoding
 public import Faults
 import Providers
 public import Time
@@ -53,37 +54,34 @@ extension Session {
     try checkState(first.credential, of: standing.account)
   }
 
-  /// What comes next: the earliest end of what the account has.
+  /// What comes next of all that may happen to the account's credentials.
   private func next(of standing: AccountStanding) throws(VaultError) -> (String, Timestamp?) {
     guard !standing.credentials.isEmpty else {
       return ("a person signs in, or a token response is given", nil)
     }
-    let provider = try provider(standing.account.type)
-    let canRenew = provider.renewal.method != .none
-    var next = ("nothing: the token does not expire", Timestamp?.none)
+    var next: (text: String, time: Timestamp?)?
     for candidate in standing.credentials {
-      let credential = candidate.credential
-      let ends = [
-        (credential.expiry.time, "the token expires"),
-        (credential.refreshExpiresAt, "the refresh token ends: a person must sign in by then"),
-        (credential.dataAccessUntil, "access to the person's data ends: they must come back"),
-      ]
-      if let end = credential.expiry.time, end <= now {
-        next = ("the token has expired: it is renewed, or a person signs in", nil)
-        break
+      let found = try nextStep(of: candidate.credential, standing.account)
+      guard let known = next else {
+        next = found
+        continue
       }
-      for case (let time?, let what) in ends where next.1.map({ time < $0 }) ?? true {
-        let renewable =
-          canRenew && (credential.hasRefreshToken || provider.renewal.method == .exchange)
-        next = (
-          what == "the token expires" && !renewable
-            ? "the token expires and nothing can renew it: a person must sign in" : what, time
-        )
-      }
-      if next.1 == nil, credential.expiry == .unknown {
-        next.0 = "nothing that is known: the provider did not say when the token ends"
-      }
+      if let time = found.time, known.time.map({ time < $0 }) ?? true { next = found }
     }
-    return next
+    return next ?? ("nothing", nil)
+  }
+
+  private func nextStep(of credential: Credential, _ account: Account)
+    throws(VaultError) -> (text: String, time: Timestamp?)
+  {
+    let key = Records(store).credentialKey(account.id, client: credential.clientID)
+    let record = try renewalRecord(of: credential, account, key)
+    let client = ClientReference(type: account.type, clientID: credential.clientID)
+    return RenewalForecast(
+      schedule: RenewalSchedule(
+        credential: credential, provider: try provider(account.type), seed: key.low),
+      record: record, pace: try Records(store).pace(client),
+      hasClient: try Records(store).client(client) != nil, now: now
+    ).next
   }
 }

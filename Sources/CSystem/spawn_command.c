@@ -187,6 +187,81 @@ free_texts:
   return error;
 }
 
+int vault_spawn_hook(const char *path, const char *environment, int32_t environment_count,
+                     const uint8_t *input, size_t input_length, int error_output, pid_t *child) {
+  char **variables = unpacked(environment, environment_count);
+  if (variables == NULL) return ENOMEM;
+  int error;
+  int pipe_end = filled_pipe(input, input_length);
+  if (pipe_end < 0) {
+    error = errno;
+    free(variables);
+    return error;
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  if ((error = posix_spawn_file_actions_init(&actions)) != 0) goto free_texts;
+  if ((error = posix_spawnattr_init(&attributes)) != 0) goto destroy_actions;
+  sigset_t defaults, none;
+  sigemptyset(&defaults);
+  sigaddset(&defaults, SIGPIPE);
+  sigaddset(&defaults, SIGXFSZ);
+  sigaddset(&defaults, SIGINT);
+  sigaddset(&defaults, SIGTERM);
+  sigemptyset(&none);
+  if ((error = posix_spawn_file_actions_adddup2(&actions, pipe_end, 0)) == 0 &&
+      (error = posix_spawn_file_actions_adddup2(&actions, error_output, 1)) == 0 &&
+      (error = posix_spawn_file_actions_adddup2(&actions, error_output, 2)) == 0 &&
+      (error = posix_spawn_file_actions_addclosefrom_np(&actions, 3)) == 0 &&
+      (error = posix_spawnattr_setsigdefault(&attributes, &defaults)) == 0 &&
+      (error = posix_spawnattr_setsigmask(&attributes, &none)) == 0 &&
+      (error = posix_spawnattr_setflags(
+           &attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK)) == 0) {
+    char *const words[] = {(char *)(uintptr_t)path, NULL};
+    error = posix_spawn(child, path, &actions, &attributes, words, variables);
+  }
+  posix_spawnattr_destroy(&attributes);
+destroy_actions:
+  posix_spawn_file_actions_destroy(&actions);
+free_texts:
+  close(pipe_end);
+  free(variables);
+  return error;
+}
+
+int vault_wait_child_for(pid_t child, int64_t milliseconds, int *exited, int *code) {
+  int status;
+  for (;;) {
+    pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended == child) break;
+    if (ended < 0 && errno != EINTR) return errno;
+    if (milliseconds <= 0) return ETIMEDOUT;
+    usleep(5000);
+    milliseconds -= 5;
+  }
+  *exited = WIFEXITED(status) ? 1 : 0;
+  *code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+  return 0;
+}
+
+static volatile sig_atomic_t end_was_asked = 0;
+
+static void note_signal(int number) {
+  (void)number;
+  end_was_asked = 1;
+}
+
+void vault_note_signals(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = note_signal;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+}
+
+int vault_end_was_asked(void) { return end_was_asked; }
+
 int vault_become(const char *path, const char *arguments, int32_t argument_count) {
   char **words = unpacked(arguments, argument_count);
   if (words == NULL) return ENOMEM;

@@ -20,6 +20,16 @@ int vault_ofd_lock(int descriptor, int64_t byte, int wait) {
   return fcntl(descriptor, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
 }
 
+int vault_ofd_unlock(int descriptor, int64_t byte) {
+  struct flock lock;
+  memset(&lock, 0, sizeof lock);
+  lock.l_type = F_UNLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = byte;
+  lock.l_len = 1;
+  return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
 int vault_file_system_magic(const char *path, uint32_t *magic) {
   struct statfs status;
   if (statfs(path, &status) != 0) return -1;

@@ -10,8 +10,18 @@ import Glibc
 /// The lock file is never renamed or removed: two processes would then lock two files.
 package struct FileLock: ~Copyable, Sendable {
   private let file: Descriptor
+  private let byte: Int64
 
-  private init(file: consuming Descriptor) { self.file = file }
+  private init(file: consuming Descriptor, byte: Int64) {
+    self.file = file
+    self.byte = byte
+  }
+
+  deinit {
+    // Closing alone would leave it locked while a child of another thread, between its start and its
+    // own program, shares the description.
+    _ = vault_ofd_unlock(file.rawValue, byte)
+  }
 
   /// Makes the lock file with mode 0600 if it is missing, and locks `byte` of it.
   ///
@@ -30,6 +40,6 @@ package struct FileLock: ~Copyable, Sendable {
     } catch  where !wait && (error.errno == EAGAIN || error.errno == EACCES) {
       return nil
     }
-    return FileLock(file: file)
+    return FileLock(file: file, byte: byte)
   }
 }

@@ -11,6 +11,9 @@ enum Registry {
     switch name {
     case "sign-in": SignInCommand.run
     case "add-account": AddAccountBySignIn.run
+    case "renew": RenewCommand.run
+    case "renew-for-app": AppRenewal.run
+    case "token": AppRenewal.token
     default: nil
     }
   }

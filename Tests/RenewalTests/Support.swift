@@ -140,17 +140,24 @@ final class ScriptedTransport: Transport {
 /// the requests for each token.
 final class RotatingProvider: Sendable {
   private struct State {
+    let family: String
     var current: String
     var number = 1
     var used: [String: Int] = [:]
     var isRevoked = false
+    /// The token before the present one, and the answer that it got.
+    var last: (token: String, body: String)?
   }
 
   private let state: Mutex<State>
   let expiresIn: Int
+  private let hasGrace: Bool
 
-  init(_ first: String = "R1", expiresIn: Int = 3600) {
-    state = Mutex(State(current: first))
+  /// - Parameter hasGrace: Gives the same answer again to the token before the present one.
+  init(_ first: String = "R1", expiresIn: Int = 3600, hasGrace: Bool = false) {
+    self.hasGrace = hasGrace
+    let family = first.replacing(/R1$/, with: "")
+    state = Mutex(State(family: family, current: first))
     self.expiresIn = expiresIn
   }
 
@@ -162,16 +169,18 @@ final class RotatingProvider: Sendable {
   func answer(_ token: String) -> (body: String, status: Int) {
     state.withLock { state in
       state.used[token, default: 0] += 1
+      if hasGrace, let last = state.last, last.token == token { return (last.body, 200) }
       guard !state.isRevoked, token == state.current else {
         state.isRevoked = true
         return (#"{"error":"invalid_grant"}"#, 400)
       }
       state.number += 1
-      state.current = "R\(state.number)"
-      return (
-        #"{"access_token":"A\#(state.number)","token_type":"bearer","expires_in":\#(expiresIn),"refresh_token":"\#(state.current)"}"#,
-        200
-      )
+      state.current = "\(state.family)R\(state.number)"
+      let body =
+        #"{"access_token":"A\#(state.number)","token_type":"bearer","expires_in":\#(expiresIn),"#
+        + #""refresh_token":"\#(state.current)"}"#
+      state.last = (token, body)
+      return (body, 200)
     }
   }
 
@@ -195,7 +204,7 @@ struct Place {
 
   var unlocking: Vault.UnlockOptions {
     var options = Vault.UnlockOptions()
-    options.headDirectory = directory("state")
+    options.headDirectory = directory("state/vault")
     options.clock = clock.clock
     return options
   }

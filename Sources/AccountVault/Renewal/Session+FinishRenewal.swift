@@ -82,6 +82,8 @@ extension Session {
     var record = RenewalRecord(
       account: look.account.id, clientID: flight.clientID, generation: credential.generation)
     record.triedAt = look.record.triedAt
+    // A person was told of an end that this renewal does not move.
+    record.announced = look.record.announced
     let recovered = flight.intent.attempt > 1 || look.record.mayBeSpent
     look.credential = credential
     try put(credential, of: look.account, record, secret: .replace(secret.packed()))

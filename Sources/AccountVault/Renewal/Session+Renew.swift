@@ -1,5 +1,6 @@
 public import Accounts
 public import Faults
+import FileSystem
 import Store
 
 extension Session {
@@ -45,16 +46,26 @@ extension Session {
     let lock = try await RenewalLock.wait(for: key, of: store, network)
     defer { lock.hold() }
     let asked = request
-    let begun = try store.write { () throws(VaultError) in try begin(asked, over: network) }
+    StopPoint.reach("locked")
+    let begun = try store.write { () throws(VaultError) in
+      let begun = try begin(asked, over: network)
+      StopPoint.reach("intent-uncommitted")
+      return begun
+    }
+    StopPoint.reach("intent-committed")
     let flight: RenewalFlight
     switch begun {
     case .done(let renewal): return renewal
     case .flight(let begun): flight = begun
     }
     let answer = await network.send(flight)
+    StopPoint.reach("answered")
     let renewal = try await commit(network) { () throws(VaultError) in
-      try finish(flight, answer, over: network)
+      let renewal = try finish(flight, answer, over: network)
+      StopPoint.reach("outcome-uncommitted")
+      return renewal
     }
+    StopPoint.reach("outcome-committed")
     try store.publishHead()
     return renewal
   }
@@ -76,5 +87,15 @@ extension Session {
         pause *= 2
       }
     }
+  }
+}
+
+extension Session {
+  /// Writes a renewal's intent and sends nothing: what a process leaves behind that dies there.
+  package func leaveOpen(
+    _ account: Account, clientID: String, over network: Network
+  ) throws(VaultError) {
+    let request = RenewalRequest(account: account.id, clientID: clientID, cause: .owner)
+    _ = try store.write { () throws(VaultError) in try begin(request, over: network) }
   }
 }

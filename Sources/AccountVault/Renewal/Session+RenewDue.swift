@@ -3,6 +3,7 @@ import Encoding
 public import Faults
 import Providers
 import OAuth
+import FileSystem
 import Store
 public import Time
 
@@ -175,7 +176,12 @@ extension Session {
     // Those that another process was renewing: its result is theirs.
     for credential in batch.others {
       var request = request(credential, scope)
-      each(try await renew(&request, over: network))
+      do throws(VaultError) {
+        each(try await renew(&request, over: network))
+      } catch {
+        // Still held, or removed meanwhile: it is looked at again.
+        guard error.reason == .busy || error.code == .notFound else { throw error }
+      }
     }
   }
 
@@ -199,9 +205,10 @@ extension Session {
       batch.stop(error)
     }
     guard !landed.isEmpty || !next.isEmpty else { return [] }
+    StopPoint.reach(landed.isEmpty ? "locked" : "answered")
     let result: RenewalCycle
     do throws(VaultError) {
-      result = try await commit(network) { () throws(VaultError) in
+      result = try store.write { () throws(VaultError) in
         var result = RenewalCycle()
         for (flight, answer) in landed {
           result.done.append(try finish(flight, answer, over: network))
@@ -209,10 +216,13 @@ extension Session {
         for credential in next {
           try begin(credential, request(credential, scope), batch, &result, network)
         }
+        StopPoint.reach(landed.isEmpty ? "intent-uncommitted" : "outcome-uncommitted")
         return result
       }
+      StopPoint.reach(landed.isEmpty ? "intent-committed" : "outcome-committed")
     } catch {
-      // One of them is in the way of all: each for itself, and the error when all are written.
+      // One of them is in the way of all, or the disk is: each for itself, what has come with patience,
+      // and the error when all are written.
       result = try await separately(landed, next, batch, scope, network)
     }
     for (flight, _) in landed { batch.release(flight.key) }
@@ -240,7 +250,7 @@ extension Session {
     }
     for credential in next {
       do throws(VaultError) {
-        let begun = try await commit(network) { () throws(VaultError) in
+        let begun = try store.write { () throws(VaultError) in
           var one = RenewalCycle()
           try begin(credential, request(credential, scope), batch, &one, network)
           return one

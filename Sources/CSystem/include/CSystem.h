@@ -21,6 +21,10 @@ static inline int vault_open(const char *path, int flags, int mode) {
 /// Takes an exclusive open-file-description lock on one byte. 0, or -1 with errno.
 int vault_ofd_lock(int descriptor, int64_t byte, int wait);
 
+/// Gives the byte free at once, also where a child that has not replaced itself yet shares the
+/// descriptor. 0, or -1 with errno.
+int vault_ofd_unlock(int descriptor, int64_t byte);
+
 /// `f_type` of statfs(2), whose name Swift cannot tell from its structure's. 0, or -1 with errno.
 int vault_file_system_magic(const char *path, uint32_t *magic);
 

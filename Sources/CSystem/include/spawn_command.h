@@ -38,6 +38,19 @@ int vault_may_run(const char *path);
 // signal that ended it. 0, or an errno.
 int vault_wait_child(pid_t child, int *exited, int *code);
 
+// Starts the program at `path`, alone, with `environment`. It reads `input` from its standard input, a
+// pipe that holds all of it and ends there; its standard output and error are the caller's standard
+// error. 0, or an errno; EMSGSIZE where the input is more than a pipe holds.
+int vault_spawn_hook(const char *path, const char *environment, int32_t environment_count,
+                     const uint8_t *input, size_t input_length, int error_output, pid_t *child);
+
+// As vault_wait_child, for so long at most: ETIMEDOUT where the child goes on.
+int vault_wait_child_for(pid_t child, int64_t milliseconds, int *exited, int *code);
+
+// From now on SIGINT and SIGTERM end nothing by themselves; vault_end_was_asked tells that one came.
+void vault_note_signals(void);
+int vault_end_was_asked(void);
+
 // Asks the child to end, makes it end after a second, and waits for that.
 void vault_end_child(pid_t child);
 #endif

@@ -77,7 +77,8 @@ enum ParsedLine {
     if parsed.arguments.count < needed.count {
       throw usage(command, "\(needed[parsed.arguments.count].name) is missing")
     }
-    if parsed.arguments.count > command.arguments.count {
+    let repeats = command.arguments.last?.presence == .repeated
+    if parsed.arguments.count > command.arguments.count, !repeats {
       let takes =
         switch command.arguments.count {
         case 0: "takes no argument"
@@ -89,7 +90,11 @@ enum ParsedLine {
         "\(takes), and \(parsed.arguments.count) \(parsed.arguments.count == 1 ? "was" : "were") given"
       )
     }
-    for (argument, value) in zip(command.arguments, parsed.arguments) {
+    var specs = command.arguments
+    while repeats, let last = specs.last, specs.count < parsed.arguments.count {
+      specs.append(last)
+    }
+    for (argument, value) in zip(specs, parsed.arguments) {
       if value.isEmpty { throw usage(command, "\(argument.name) is empty") }
       try check(value, argument.kind, argument.name, command)
     }

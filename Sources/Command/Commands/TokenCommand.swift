@@ -1,19 +1,63 @@
 import Accounts
-import AccountVault
+package import AccountVault
 import Faults
 import Sodium
 import Time
 
 /// `vault token`: the token and a newline, and nothing else.
-enum TokenCommand {
+package enum TokenCommand {
   static func run(_ context: inout Context) throws(CommandFailure) -> ExitStatus {
     let app = try context.need("app")
     let account = context.arguments.text("account")
     let permissions = try context.list("perms") ?? []
+    let vault = try context.openVault()
+    let key = try context.key(for: vault)
+    let mayRenew = !context.arguments.has("no-renew")
+    var expired: Account?
     // Each hand-out of the command has an entry of its own.
-    let token = try context.withSession { (session) throws(VaultError) in
-      try session.token(app: app, account: account, permissions: permissions, strictly: true)
+    let token = try context.use(vault, key.copy()) {
+      (session) throws(VaultError) -> AccessToken? in
+      if mayRenew {
+        expired = try session.renewableUse(
+          app: app, account: account, permissions: permissions)?.account
+        if expired != nil { return nil }
+      }
+      return try session.token(
+        app: app, account: account, permissions: permissions, strictly: true)
     }
+    switch consume token {
+    case .some(let token): return try show(token, context)
+    case .none: break
+    }
+    guard let expired else { return .failed }
+    try renew(expired, app: app, permissions, key.copy(), context)
+    let renewed = try context.use(vault, key) { (session) throws(VaultError) in
+      try session.token(
+        app: app, account: expired.id.text, permissions: permissions, strictly: true)
+    }
+    return try show(renewed, context)
+  }
+
+  /// Has `vault-agent` renew the credential, which must link what calls out.
+  private static func renew(
+    _ account: Account, app: String, _ permissions: [String], _ key: consuming Key,
+    _ context: Context
+  ) throws(CommandFailure) {
+    var words = ["renew-for-app", "--app", app, "--account", account.id.text]
+    if !permissions.isEmpty { words += ["--perms", permissions.joined(separator: ",")] }
+    let code = try runAgent(words, key: key, context: context)
+    guard code != 0, let status = ExitStatus.ranking.first(where: { $0.code == code }) else {
+      return
+    }
+    throw CommandFailure(
+      status, "the token of \(account.label) expired, and it was not renewed",
+      hint: "vault explain \(account.id.text)")
+  }
+
+  /// Prints a token.
+  package static func show(_ token: borrowing AccessToken, _ context: Context)
+    throws(CommandFailure) -> ExitStatus
+  {
     guard context.terminal.printsJSON else {
       try context.terminal.data(token.secret.bytes)
       try context.terminal.data("\n")

@@ -29,7 +29,8 @@ enum ZshCompletions {
       let arguments = command.arguments.enumerated().map { index, argument in
         let colons = argument.presence == .required ? ":" : "::"
         let name = escaped(argument.name, ":")
-        return quoted("\(index + 1)\(colons)\(name):\(action(argument.kind))")
+        let place = argument.presence == .repeated ? "*:" : "\(index + 1)\(colons)"
+        return quoted("\(place)\(name):\(action(argument.kind))")
       }
       let all = options + arguments
       lines += all.enumerated().map { index, text in

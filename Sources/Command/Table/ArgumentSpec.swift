@@ -3,6 +3,8 @@ package struct ArgumentSpec: Sendable {
   package enum Presence: Sendable {
     case required
     case optional
+    /// None or several; the last of a command's arguments.
+    case repeated
   }
 
   /// As the usage line has it: `ACCOUNT`, `FILE`.
@@ -16,7 +18,13 @@ package struct ArgumentSpec: Sendable {
     self.kind = kind
   }
 
-  var usage: String { presence == .required ? name : "[\(name)]" }
+  var usage: String {
+    switch presence {
+    case .required: name
+    case .optional: "[\(name)]"
+    case .repeated: "[\(name)]…"
+    }
+  }
 }
 
 /// What a value is, for completions and for the check that needs nothing but the command line.

@@ -24,13 +24,20 @@ extension CommandTable {
       name: "token", group: .using, summary: "hand out a token",
       options: [
         .app, .account, .perms(.optional),
+        .flag("renew", "renew it before its end").overNetwork,
         .flag("no-renew", "exit 75 or 82 where the token has expired"),
       ],
+      exclusive: [["renew", "no-renew"]],
       about: [
         """
         Prints the token and a newline, and nothing else. Only with a live grant; every hand-out and \
-        every refusal is recorded first. A token that has expired is never handed out.
+        every refusal is recorded first. A token that has expired is renewed first, and never handed \
+        out.
+        """,
         """
+        An app's renewals keep the least time between two, and what the engine waits for after a \
+        failure.
+        """,
       ],
       examples: [
         .init(
@@ -38,9 +45,53 @@ extension CommandTable {
       ],
       json: .object(["token", "token_type", "expires_at", "account", "client_id"]),
       exits: [
-        .damaged, .notFound, .tryAgain, .denied, .neverAsked, .revoked, .signIn, .ambiguous,
+        .damaged, .notFound, .tryAgain, .config, .denied, .neverAsked, .revoked, .signIn,
+        .ambiguous,
         .locked, .wrongKey, .newerFormat,
       ], needs: [.vault, .key]),
+    CommandSpec(
+      name: "renew", group: .using, summary: "renew credentials before they end",
+      arguments: [ArgumentSpec("ACCOUNT", .repeated)],
+      options: [
+        .option("within", "DURATION", "also what becomes due in this time, such as 2h or 7d"),
+        .flag("all", "every credential, due or not"),
+        .flag("dry-run", "say what would be done, and do nothing"),
+        .flag("watch", "go on, and renew what becomes due until a signal comes"),
+      ],
+      exclusive: [
+        ["within", "all", "ACCOUNT"], ["dry-run", "watch"], ["watch", "within"], ["watch", "all"],
+        ["watch", "ACCOUNT"],
+      ],
+      about: [
+        """
+        Renews the credentials that are due, with a line for each. Accounts that are named, and with \
+        --all every account, are tried once now, whatever waits; only a time that the provider \
+        itself named is kept.
+        """,
+        """
+        An account that was restored from a backup is renewed only where it is named: its refresh \
+        token may have been used since, and using it again can end the grant at the provider.
+        """,
+        """
+        Programs in the hooks folder (${XDG_CONFIG_HOME:-~/.config}/vault/hooks) called renewed, \
+        rejected, failed or expiring are run with a line's object on their standard input, for at \
+        most 30 seconds each.
+        """,
+      ],
+      examples: [
+        .init("vault renew", "what is due, from a timer"),
+        .init("vault renew facebook:lestat.ali", "one account, now"),
+        .init("vault renew --within 7d --dry-run", "what comes in the next days"),
+      ],
+      json: .lines([
+        "account", "client_id", "outcome", "class", "reason", "generation", "expires_at",
+        "next_attempt_at",
+      ]),
+      exits: [
+        .damaged, .notFound, .tryAgain, .config, .signIn, .ambiguous, .locked, .wrongKey,
+        .newerFormat,
+      ], needs: [.vault, .key, .network]),
+    hiddenRenewal,
     CommandSpec(
       name: "explain", group: .using, summary: "say whether an account can be used, and why not",
       arguments: [ArgumentSpec("ACCOUNT")],
@@ -57,4 +108,20 @@ extension CommandTable {
         .locked, .wrongKey, .newerFormat,
       ], needs: [.vault, .key]),
   ]
+
+  /// What `token` starts where it finds, after unlocking, that the token has expired.
+  private static let hiddenRenewal: CommandSpec = {
+    var command = CommandSpec(
+      name: "renew-for-app", group: .using, summary: "renew the credential that an app uses",
+      options: [.app, .account, .perms(.optional)],
+      about: ["Renews as the app's own need, within what it was granted. `token` runs it."],
+      examples: [.init("vault renew-for-app --app 123", "what the app may use")], json: .none,
+      exits: [
+        .damaged, .notFound, .tryAgain, .config, .denied, .neverAsked, .revoked, .signIn,
+        .ambiguous,
+        .locked, .wrongKey, .newerFormat,
+      ], needs: [.vault, .key, .network])
+    command.isHidden = true
+    return command
+  }()
 }

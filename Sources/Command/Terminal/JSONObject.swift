@@ -46,5 +46,5 @@ package struct JSONObject: Sendable {
   package var value: JSONValue { .object(members) }
 
   /// The object as one line without its newline, safe to look at in a terminal.
-  var line: String { EscapedText.ofJSON(value.text) }
+  package var line: String { EscapedText.ofJSON(value.text) }
 }

@@ -4,7 +4,7 @@ extension Peer {
   /// A provider definition of one of its servers.
   ///
   /// - Parameters:
-  ///   - address: Where the token endpoint is, if a proxy stands before it.
+  ///   - address: Where the token and device endpoints are, if a proxy stands before them.
   ///   - changes: Members that are put over it, as `extends` would.
   func definition(
     _ type: String, server: String = "plain", tokenAt address: String? = nil,
@@ -17,8 +17,10 @@ extension Peer {
     ] {
       if let place = try told()["servers"][server][name].text { endpoints[name] = place }
     }
-    if let address, let token = endpoints["token"] as? String {
-      endpoints["token"] = token.replacing(self.address, with: address)
+    for name in ["token", "device"] {
+      if let address, let place = endpoints[name] as? String {
+        endpoints[name] = place.replacing(self.address, with: address)
+      }
     }
     var definition: [String: Any] = [
       "id": type, "name": "The peer \(type)", "endpoints": endpoints,
@@ -46,6 +48,8 @@ extension Peer {
       // A refresh token that is dead is told by the status alone.
       definition["errors"] = [["status": 400, "at": "renewal", "class": "invalid"]]
       endpoints["userinfo"] = try endpoint("resource", of: server)
+      // Version 2.7.5 refuses every proof that comes with a pushed request.
+      if server == "bound" { endpoints["par"] = nil }
       definition["identity"] = ["user_id": ["sub"]]
       definition["endpoints"] = endpoints
     case .toolkit, .mock, .proxy:

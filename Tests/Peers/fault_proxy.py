@@ -12,10 +12,11 @@ tokens.
 - `delay`: the answer comes after `seconds`;
 - `cut`: after `after` bytes of the answer the connection is reset, with 0 before the first;
 - `close`: the same, but closed in good order, so that the answer only looks too short;
+- `replace`: `old` in the answer becomes `new`, of the same length;
 - `hold`: the answer is kept until `release` is asked for. `held` waits until it is there.
 
 `log` tells, for each connection in order, its first line, its fault, the bytes that each side was
-sent, and whether the server began to answer.
+sent, whether the server began to answer, and the answers as they came from the server.
 """
 
 import collections
@@ -28,7 +29,7 @@ import time
 
 import peer
 
-KINDS = ("refuse", "delay", "cut", "close", "hold", "pass")
+KINDS = ("refuse", "delay", "cut", "close", "replace", "hold", "pass")
 
 
 class Proxy:
@@ -52,6 +53,7 @@ class Proxy:
                     "to_server": 0,
                     "answered": False,
                     "to_client": 0,
+                    "answers": [],
                 }
                 self.entries.append(entry)
             threading.Thread(target=self.carry, args=(client, fault, entry), daemon=True).start()
@@ -93,6 +95,9 @@ class Proxy:
         """The answer's next bytes, with the fault; whether more may come."""
         kind, first = fault["kind"], not entry["answered"]
         entry["answered"] = True
+        entry["answers"].append(data.decode(errors="replace"))
+        if kind == "replace":
+            data = data.replace(fault["old"].encode(), fault["new"].encode())
         if first and kind == "delay":
             time.sleep(fault["seconds"])
         if first and kind == "hold":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Starts glewlwyd, an OAuth 2.0 and OpenID Connect server in C (Debian package `glewlwyd`).
 
-    glewlwyd.py [--redirect URI]… [--token-seconds N]
+    glewlwyd.py [--redirect URI]… [--token-seconds N] [--poll-seconds N]
 
 It compares redirect addresses letter by letter, ports too: so they are given here, and `redirects`
 of the line that it prints names them. Without --redirect it finds a free port for one.
@@ -9,9 +9,9 @@ of the line that it prints names them. Without --redirect it finds a free port f
 Two servers stand in the one process, each with the same clients and user:
 
 - `plain`: bearer tokens, refresh tokens that work once and whose whole family is ended when one is
-  used twice, device grant with one second between polls, revocation, introspection, and pushed
+  used twice, device grant, revocation, introspection, and pushed
   requests for whoever wants them;
-- `bound`: the same with DPoP, where a proof needs a nonce of the server, and pushed requests alone.
+- `bound`: the same with DPoP, where a proof needs a nonce of the server.
 """
 
 import argparse
@@ -115,7 +115,7 @@ class Administrator:
         self.call("POST", "/auth/", {"username": user, "password": password})
 
 
-def server(name, address, token_seconds, bound):
+def server(name, address, options, bound):
     """The plugin that is the authorization server."""
     return {
         "module": "oidc",
@@ -128,7 +128,7 @@ def server(name, address, token_seconds, bound):
             "jwt-key-size": "256",
             "key": os.urandom(32).hex(),
             "code-duration": 600,
-            "access-token-duration": token_seconds,
+            "access-token-duration": options.token_seconds,
             "refresh-token-duration": 1209600,
             "refresh-token-rolling": False,
             "refresh-token-one-use": "always",
@@ -142,7 +142,7 @@ def server(name, address, token_seconds, bound):
             "auth-type-refresh-enabled": True,
             "auth-type-device-enabled": True,
             "device-authorization-expiration": 600,
-            "device-authorization-interval": 1,
+            "device-authorization-interval": options.poll_seconds,
             "pkce-allowed": True,
             "pkce-required": True,
             "pkce-method-plain-allowed": False,
@@ -156,7 +156,7 @@ def server(name, address, token_seconds, bound):
             "oauth-dpop-nonce-mandatory": bound,
             "oauth-dpop-nonce-counter": 100,
             "oauth-par-allowed": True,
-            "oauth-par-required": bound,
+            "oauth-par-required": False,
             "oauth-par-request_uri-prefix": "urn:ietf:params:oauth:request_uri:",
             "oauth-par-duration": 90,
             "oauth-as-iss-id": True,
@@ -184,7 +184,7 @@ def client(description, redirects):
     return body
 
 
-def set_up(address, redirects, token_seconds):
+def set_up(address, redirects, options):
     admin = Administrator(address)
     admin.log_in("admin", "password")
     for scope in SCOPES:
@@ -200,7 +200,7 @@ def set_up(address, redirects, token_seconds):
             },
         )
     for name, bound in (("plain", False), ("bound", True)):
-        admin.call("POST", "/mod/plugin/", server(name, address, token_seconds, bound))
+        admin.call("POST", "/mod/plugin/", server(name, address, options, bound))
     admin.call(
         "POST",
         "/user/",
@@ -280,6 +280,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--redirect", action="append", default=[])
     parser.add_argument("--token-seconds", type=int, default=3600)
+    parser.add_argument("--poll-seconds", type=int, default=1)
     options = parser.parse_args()
     redirects = options.redirect or [f"http://127.0.0.1:{peer.free_port()}/callback"]
     for needed in (PAGES + "login.html", SCHEMA):
@@ -306,7 +307,7 @@ def main():
 
             peer.until(ready, 20, "glewlwyd does not answer")
             address = f"http://127.0.0.1:{port}"
-            set_up(address, redirects, options.token_seconds)
+            set_up(address, redirects, options)
             ann = Person(address)
             peer.serve(
                 {

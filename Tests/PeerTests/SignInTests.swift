@@ -66,7 +66,7 @@ import Testing
     try home.add(peer.client("public"), of: "peer")
     let running = try signIn(home, "device")
     let code = try running.waiting(for: "a code") {
-      $0.errors.firstMatch(of: /Code: ([A-Z0-9]+-[A-Z0-9]+)/).map { String($0.1) }
+      $0.errors.firstMatch(of: /Code: ([A-Z0-9]+-[A-Z0-9]+)\s/).map { String($0.1) }
     }
     func answers(with error: String) throws -> Int {
       try proxy.ask("log").list.flatMap { $0["answers"].texts }.count { $0.contains(error) }
@@ -112,7 +112,7 @@ import Testing
         "--sign-in=pin",
       ], environment: home.environment)
     let address = try running.waiting(for: "an address") {
-      $0.output.firstMatch(of: /(http:\/\/\S*oauth_token=\S+)/).map { String($0.1) }
+      $0.output.firstMatch(of: /(http:\/\/\S*oauth_token=\S+)\s/).map { String($0.1) }
     }
     let said = try Browser(at: peer).open(address)
     let number = try #require(said["pin"].text, "\(said)")

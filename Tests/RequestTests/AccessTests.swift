@@ -51,7 +51,7 @@ import Time
       _ = try session.access(to: account, clientID: "", over: .unconnected())
       Issue.record("there is no credential")
     } catch {
-      #expect(error.code == .signIn && error.hint?.contains("add-account") == true)
+      #expect(error.code == .signIn && error.hint?.contains("sign-in") == true)
     }
   }
 }

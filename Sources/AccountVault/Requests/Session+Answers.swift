@@ -128,7 +128,7 @@ extension Session {
     if try hasMoved(attempt) { return .step(.again) }
     let renewal = try await renew(
       attempt.account, clientID: attempt.access.clientID, over: network,
-      .expired(evidence(refusal, response)))
+      .expired(evidence(refusal, response)), refused: attempt.generation)
     if let error = failure(of: renewal) { return .error(error) }
     guard renewal.generation != attempt.generation else {
       return .error(.refused(refusal, by: attempt))

@@ -156,7 +156,7 @@ let package = Package(
       [
         "AccountVault", "AccountVaultNetwork", "HTTP", "HTTPTypes", "Providers", "OAuth",
         "Accounts",
-        "Ledger", "Faults", "Time", "Sodium", "Store", "TestSupport",
+        "Ledger", "Faults", "Time", "Sodium", "Store", "Listener", "TestSupport",
       ]),
     // Whole sign-ins at scripted providers
     suite(

@@ -24,6 +24,14 @@ extension Session {
     public var clientID: String? { credential.clientID.isEmpty ? nil : credential.clientID }
   }
 
+  /// What the removal of an account did besides.
+  public struct Removal: Sendable {
+    /// False where a reader of another process still needs the log, which holds what was removed, sealed.
+    public let isScrubbed: Bool
+    /// What becomes of its tokens at the provider; none for those that were dead already.
+    public let revocations: [RevocationNotice]
+  }
+
   // MARK: Looking
 
   /// An account with its credentials, as they are now: it may have changed since it was read.
@@ -122,16 +130,20 @@ extension Session {
   /// The ledger keeps its history, which holds no secrets. The file's log is emptied afterwards, so
   /// that the sealed tokens are on the disk no more; backups keep them.
   ///
-  /// - Returns: False where a reader of another process still needs the log.
+  /// Tokens that are still good are to be revoked at the provider: they wait in a queue, sealed, that
+  /// the same transaction fills and ``sendRevocations(over:isForced:)`` empties.
   @discardableResult
-  public func remove(_ account: Account) throws(VaultError) -> Bool {
-    try store.write { () throws(VaultError) in
+  public func remove(_ account: Account) throws(VaultError) -> Removal {
+    let revocations = try store.write { () throws(VaultError) in
       let records = Records(store)
       guard let account = try records.account(account.id) else {
         throw VaultError(.notFound, "no account \(account.id.text)", hint: "vault accounts")
       }
+      var revocations: [RevocationNotice] = []
       for client in account.clients {
-        try records.removeCredential(account.id, client: client)
+        if let notice = try drop(client, of: account, .accountRemoved) {
+          revocations.append(notice)
+        }
       }
       for app in try records.apps() {
         if let grants = try records.grants(app: app.id, account: account.id) {
@@ -145,9 +157,28 @@ extension Session {
         try records.remove(account.id, from: label, day: today)
       }
       try store.remove(.account, account.id.key)
-      try record(.accountRemoved, account: account)
+      let pending = revocations.count { $0.isPending }
+      try record(
+        .accountRemoved, account: account,
+        details: pending > 0 ? [Entry.Detail("revocations_pending", String(pending))] : [])
+      return revocations
     }
-    return try store.scrub()
+    return Removal(isScrubbed: try store.scrub(), revocations: revocations)
+  }
+
+  /// Takes a credential out, in the open transaction, and puts its tokens into the queue of those that
+  /// are to be revoked.
+  func drop(
+    _ client: String, of account: Account, _ cause: PendingRevocation.Cause
+  ) throws(VaultError) -> RevocationNotice? {
+    let records = Records(store)
+    guard let (credential, row) = try records.credential(account.id, client: client) else {
+      return nil
+    }
+    let secret = try records.secret(of: row)
+    try records.removeCredential(account.id, client: client)
+    return try enqueueRevocation(
+      of: secret, credential, account, userID: account.userID, cause)
   }
 
   /// A name that a person gives: not empty, one line, no control characters, at most 512 bytes.

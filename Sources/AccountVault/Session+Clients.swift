@@ -50,7 +50,8 @@ extension Session {
     }
   }
 
-  /// Removes a registration. Another of its type becomes the default where it was.
+  /// Removes a registration. Another of its type becomes the default where it was. Tokens of it that are
+  /// still to be revoked keep its secret until they are.
   ///
   /// - Throws: ``VaultError``: `notFound`; `usage` while an app names it.
   public func removeClient(_ text: String) throws(VaultError) {
@@ -68,6 +69,7 @@ extension Session {
           .usage, "client \(ProviderText.name(reference.description)) belongs to app \(app.id)",
           hint: "vault remove-app \(app.id)")
       }
+      try keepSecret(of: client, forRevocationsOf: reference)
       try store.remove(.client, records.clientKey(reference))
       if client.isDefault, var next = try records.clients(of: client.type).first {
         next.isDefault = true

@@ -53,6 +53,11 @@ public struct DecisionOutcome: Sendable {
   public let recordedApp: Bool
   /// Nobody named an audience, so the narrowest was taken.
   public let assumedAudience: Bool
+  /// What becomes of the token of a client that no app uses any more: it is over here, and is to be
+  /// revoked at the provider. Nil where there is none.
+  public let revocation: RevocationNotice?
+  /// The client whose credential was dropped with the last grant of the one app that used it.
+  public let droppedClient: String?
 }
 
 extension Session {
@@ -77,6 +82,10 @@ extension Session {
   }
 
   /// Takes permissions back; without names, everything that is granted (the switch in Settings).
+  ///
+  /// Where the app has a client of its own, no other uses it, and nothing is left that the app may do,
+  /// the credential of that client goes as well, and its tokens are to be revoked at the provider: a
+  /// token that was handed out would live on otherwise.
   public func revoke(_ decision: Decision) throws(VaultError) -> DecisionOutcome {
     try decide(decision, .revoked)
   }
@@ -105,10 +114,14 @@ extension Session {
         try record(.appAdded, app: decision.app, reason: "recorded by a decision, without a key")
       }
       try recordLapses(old, account: account)
+      let dropped =
+        event == .revoked
+        ? try ownClient(of: app, leftBy: permissions, in: old, on: account) : nil
       let entry = try record(
         event, app: decision.app, account: account, permissions: permissions.map(\.name),
         audience: audience, until: event == .granted ? decision.until : nil,
-        reason: decision.reason)
+        reason: decision.reason,
+        details: dropped.map { [Entry.Detail("credential_dropped", $0)] } ?? [])
       let made = GrantDecision(by: .person, at: now, entry: entry, reason: decision.reason)
       let base = try records.grants(app: decision.app, account: account.id) ?? old
       let set = base.applying(
@@ -118,7 +131,10 @@ extension Session {
       return DecisionOutcome(
         app: decision.app, account: account, permissions: permissions.map(\.name),
         audience: audience, until: decision.until, entries: [entry], recordedApp: app == nil,
-        assumedAudience: assumed)
+        assumedAudience: assumed,
+        revocation: try dropped.flatMap { (client) throws(VaultError) in
+          try drop(ownClient: client, of: account)
+        }, droppedClient: dropped)
     }
   }
 

@@ -76,6 +76,14 @@ extension Vault {
       }
       findings.append(Finding("key", state, detail))
     }
+    let waiting = file.state[.revocation].rows
+    if waiting > 0 {
+      findings.append(
+        Finding(
+          "revocations", .warning,
+          "\(waiting) that the provider was not told yet: they are tried again",
+          hint: "vault send-revocations"))
+    }
     if !file.slots.contains(where: { $0.kind == .recovery }) {
       findings.append(
         Finding("key", .warning, "there is no recovery code", hint: "vault add-key --recovery"))

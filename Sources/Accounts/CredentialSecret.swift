@@ -24,6 +24,27 @@ package struct CredentialSecret: ~Copyable, Sendable {
     self.proofKey = proofKey
   }
 
+  /// The same once more.
+  package borrowing func copy() -> CredentialSecret {
+    var refresh: SecretBytes?
+    switch refreshToken {
+    case .some(let token): refresh = token.copy()
+    case .none: break
+    }
+    var token: SecretBytes?
+    switch tokenSecret {
+    case .some(let secret): token = secret.copy()
+    case .none: break
+    }
+    var proof: SecretBytes?
+    switch proofKey {
+    case .some(let key): proof = key.copy()
+    case .none: break
+    }
+    return CredentialSecret(
+      accessToken: accessToken.copy(), refreshToken: refresh, tokenSecret: token, proofKey: proof)
+  }
+
   /// The plaintext of the sealed row.
   package borrowing func packed() -> SecretBytes {
     var writer = SecretWriter(

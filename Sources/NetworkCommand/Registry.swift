@@ -14,6 +14,7 @@ enum Registry {
     case "renew": RenewCommand.run
     case "renew-for-app": AppRenewal.run
     case "token": AppRenewal.token
+    case "send-revocations": SendRevocationsCommand.run
     default: nil
     }
   }

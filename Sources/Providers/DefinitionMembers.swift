@@ -11,7 +11,8 @@ package enum DefinitionMembers {
       "token_in", "token_scheme", "token_parameter", "api_parameters", "app_secret_proof",
       "signature_method", "body_hash", "scope_separator",
       "reply_scope_separators", "scope_parameter", "scope_aliases", "scope_tree", "scope_prefixes",
-      "always_scopes", "device_style", "revocation", "introspection", "granted", "response",
+      "always_scopes", "device_style", "revocation", "revocation_reach", "introspection", "granted",
+      "response",
       "identity", "renewal", "permissions", "retired_permissions", "other_permissions", "extended",
       "asks", "rate_headers", "error_body", "errors",
     ],
@@ -48,7 +49,8 @@ package enum DefinitionMembers {
     "public_client_auth": PublicClientAuthentication.words, "pkce": PKCE.words,
     "dpop": DPoPUse.words, "token_in": TokenPlace.words,
     "signature_method": SignatureMethod.words, "device_style": DeviceStyle.words,
-    "revocation": Revocation.words, "introspection": Introspection.words,
+    "revocation": Revocation.words, "revocation_reach": RevocationReach.words,
+    "introspection": Introspection.words,
     "granted.from": GrantedSource.words, "response.expires_unit": ExpiryUnit.words,
     "response.zero_expiry": ZeroExpiry.words, "renewal.method": RenewalMethod.words,
     "renewal.rotation": Rotation.words, "permissions.*.group": Provider.Group.words,
@@ -125,6 +127,14 @@ package enum Revocation: String, Sendable, CaseIterable {
   case tokenParameter = "token_parameter"
   /// DELETE as the client (Basic), with `{"access_token": …}` as JSON.
   case deleteToken = "delete_token"
+}
+
+/// What ends with a token that is taken back.
+package enum RevocationReach: String, Sendable, CaseIterable {
+  /// That token, and what was renewed from it.
+  case token
+  /// All that the person allowed the client, tokens of a later sign-in among it.
+  case grant
 }
 
 package enum Introspection: String, Sendable, CaseIterable {

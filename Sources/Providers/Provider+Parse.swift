@@ -128,6 +128,7 @@ extension Provider {
     deviceStyle = try top.word("device_style") ?? .rfc8628
     revocation =
       try top.word("revocation") ?? (endpoints[.revoke] == nil ? Revocation.none : .rfc7009)
+    revocationReach = try top.word("revocation_reach") ?? .token
     introspection =
       try top.word("introspection")
       ?? (endpoints[.introspect] == nil ? Introspection.none : .rfc7662)

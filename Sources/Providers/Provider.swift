@@ -52,6 +52,7 @@ public struct Provider: Sendable {
   package let alwaysScopes: [String]
   package let deviceStyle: DeviceStyle
   package let revocation: Revocation
+  package let revocationReach: RevocationReach
   package let introspection: Introspection
   package let granted: Granted
   package let response: ResponseShape

@@ -181,7 +181,7 @@ import Testing
     _ = try session.grant(
       Decision(app: "123", permissions: ["email"], account: "weibo:100"))
     let sealed = try place.sealedBlobs(["account", "credential", "standing"])
-    let isScrubbed = try session.remove(facebook)
+    let isScrubbed = try session.remove(facebook).isScrubbed
     #expect(isScrubbed)
     let left = try place.sealedBlobs(["account", "credential", "standing"])
     let gone = sealed.filter { !left.contains($0) }

@@ -59,7 +59,7 @@ import Testing
   @Test func `with a field that nobody knows, or without an access token, is refused`() {
     var writer = SecretWriter(capacity: 20)
     writer.field(1, `A credential's secret`.secret("a"))
-    writer.field(4, `A credential's secret`.secret("b"))
+    writer.field(5, `A credential's secret`.secret("b"))
     var unknown = writer.finish()
     unknown.pad(block: 256)
     #expect(throws: SodiumError.badEncoding) {

@@ -9,7 +9,7 @@ import Testing
       try vault.must("show-account facebook:lestat.ali").output.split(separator: "\n").first?
         .split(separator: " ").last.map(String.init))
     let before = try vault.must("history --account lestat.ali --json").output
-    try vault.must("remove-account lestat.ali")
+    #expect(try vault.run("remove-account lestat.ali").status == .tryAgain)
     for name in [id, String(id.prefix(8)), "facebook:lestat.ali", "lestat.ali"] {
       let after = try vault.must("history --account \(name) --json").output
       #expect(after.hasPrefix(before))
@@ -20,7 +20,8 @@ import Testing
 
   @Test func `of two removed accounts of one name must be told which`() throws {
     let vault = try ScratchVault.filled()
-    try vault.must("remove-account facebook:lestat.ali")
+    // Its provider was not told: nothing is sent from within a test.
+    #expect(try vault.run("remove-account facebook:lestat.ali").status == .tryAgain)
     try vault.must("add-account --type facebook --username lestat.ali")
     try vault.must("remove-account facebook:lestat.ali")
     let ended = try vault.run("history --account facebook:lestat.ali")

@@ -9,6 +9,7 @@ import Testing
 @Suite(.serialized) struct `A full disk` {
   static let operations: [VaultOperation] = [
     .add, .grant, .token, .passphrase, .rekey, .backup, .restore, .reset, .removeKey,
+    .removeAccount,
   ]
 
   @Test(

@@ -119,6 +119,8 @@ struct Outcome: Equatable, CustomStringConvertible {
   /// Which secrets open the vault; none where there is no vault.
   var opens: [String] = []
   var accounts = 0
+  /// Tokens that wait to be revoked at their providers.
+  var revocations = 0
   var grants = 0
   var uses = 0
   var keys = 0
@@ -128,7 +130,7 @@ struct Outcome: Equatable, CustomStringConvertible {
   var hasBackup = false
 
   var description: String {
-    "opens \(opens), \(accounts) accounts, \(grants) grants, \(uses) uses, \(keys) keys,"
+    "opens \(opens), \(accounts) accounts, \(revocations) revocations, \(grants) grants, \(uses) uses, \(keys) keys,"
       + " \(branches) branches, \(epochs) key changes, backup \(hasBackup)"
   }
 
@@ -177,6 +179,7 @@ struct Outcome: Equatable, CustomStringConvertible {
       accounts += 1
       return true
     }
+    revocations = try session.pendingRevocations().count
     try session.history(HistoryQuery()) { (entry) throws(VaultError) in
       switch entry.event {
       case .granted: grants += 1

@@ -376,6 +376,22 @@ def read_renewal(r):
     return renewal
 
 
+def read_revocation(r):
+    r.version()
+    revocation = {"id": base32(r.key()), "type": r.text(), "client_id": r.text(),
+                  "account": base32(r.key()), "username": r.text(),
+                  "user_id": r.optional(r.text), "kind": r.code({1: "oauth1", 2: "oauth2"}),
+                  "token_type": r.text(), "generation": r.i64(),
+                  "access_ends_at": moment(r.optional(r.time)), "has_refresh_token": r.flag(),
+                  "cause": r.code({1: "account_removed", 2: "replaced", 3: "wrong_user",
+                                   4: "app_revoked"}),
+                  "created_at": moment(r.time()), "not_before": moment(r.time()),
+                  "provider_time": r.flag(), "attempts": r.i64(),
+                  "last_class": r.optional(r.text)}
+    r.end()
+    return revocation
+
+
 def read_pace(r):
     r.version()
     pace = {"type": r.text(), "client_id": r.text(), "failures": r.i64(),
@@ -628,7 +644,7 @@ def read_vault(path, secret, kind, head_path, show_secrets):
             credential = read_credential(r)
             need(credential["client_id"] == client and sealed is not None, f"{r.what}: client")
             fields = secret_fields(unpadded(sealed, 256, r.what), r.what)
-            need(1 in fields and set(fields) <= {1, 2, 3}
+            need(1 in fields and set(fields) <= {1, 2, 3, 4}
                  and (2 in fields) == credential["has_refresh_token"], f"{r.what}: secret")
             credential["due_hour"] = numbers[3]
             current = renewal is not None and renewal["generation"] == credential["generation"]
@@ -677,7 +693,15 @@ def read_vault(path, secret, kind, head_path, show_secrets):
         paces.append(read_pace(r))
         need(sealed is None and key == blind_key(
             "pace", paces[-1]["type"].encode(), paces[-1]["client_id"].encode()), f"{r.what}: key")
-    need(not rows.table(10), "revocation: a row, and this format has none (9.11)")
+    revocations = []
+    for key, _, r, sealed in rows.table(10):
+        revocations.append(read_revocation(r))
+        need(base32(key) == revocations[-1]["id"] and sealed is not None, f"{r.what}: key")
+        outer = secret_fields(unpadded(sealed, 256, r.what), r.what)
+        need(1 in outer and set(outer) <= {1, 2}, f"{r.what}: secret")
+        inner = secret_fields(unpadded(outer[1], 256, r.what), r.what)
+        need(1 in inner and set(inner) <= {1, 2, 3, 4}
+             and (2 in inner) == revocations[-1]["has_refresh_token"], f"{r.what}: secret")
     rows.check_nodes()
 
     head = read_head(head_path, state, public_key) if head_path else None

@@ -95,6 +95,15 @@ struct WrittenVault {
     let gone = try session.addAccount(
       NewAccount(type: "facebook", username: "gone"), credential: .none)
     _ = try session.remove(gone)
+    // Its token waits to be revoked, with the secret of a client that is gone too.
+    _ = try session.addClient(type: "reddit", clientID: "rc", secret: secret("reddit secret"))
+    let told = try session.addAccount(
+      NewAccount(type: "reddit", username: "told"),
+      credential: .response(
+        secret(
+          #"{"access_token":"ra","refresh_token":"rr","token_type":"bearer","expires_in":3600}"#)))
+    _ = try session.remove(told)
+    try session.removeClient("reddit:rc")
     _ = try session.rotateKey(
       with: .keyFile(try key()), cost: KeyDerivationCost(memoryBytes: 19 << 20, operations: 1))
     try session.flush()

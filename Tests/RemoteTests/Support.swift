@@ -34,12 +34,26 @@ struct Place {
   }
 
   var path: String { directory("accounts.vault") }
+  var heads: String { directory("state") }
 
   private var unlocking: Vault.UnlockOptions {
     var options = Vault.UnlockOptions()
-    options.headDirectory = directory("state")
+    options.headDirectory = heads
     options.clock = clock.clock
     return options
+  }
+
+  /// The same place in another process, which removes nothing at its end.
+  struct Reopened {
+    let path: String
+    let heads: String
+
+    func open() throws -> Session {
+      var options = Vault.UnlockOptions()
+      options.headDirectory = heads
+      options.clock = SetClock().clock
+      return try Vault.open(at: path).unlock(with: .keyFile(.key()), options: options)
+    }
   }
 
   func create() throws -> Session {

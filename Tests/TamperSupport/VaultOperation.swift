@@ -6,6 +6,7 @@ import Foundation
 public enum VaultOperation: String, CaseIterable, Sendable {
   case create, add, grant, token, passphrase, rekey, backup, restore, reset
   case removeKey = "remove-key"
+  case removeAccount = "remove-account"
   case checkpoint, open
 
   public static let oldPassphrase = "the old passphrase"
@@ -89,6 +90,10 @@ public enum VaultOperation: String, CaseIterable, Sendable {
     case .removeKey:
       let session = try sample.unlock()
       try session.removeKey(3)
+      try session.flush()
+    case .removeAccount:
+      let session = try sample.unlock()
+      try session.remove(try session.account("lestat"))
       try session.flush()
     case .checkpoint:
       let session = try sample.unlock()

@@ -94,7 +94,9 @@ enum RenameAccountCommand {
 enum RemoveAccountCommand {
   static func run(_ context: inout Context) throws(CommandFailure) -> ExitStatus {
     let text = context.argument(0)
-    let (account, isScrubbed) = try context.withSession { (session) throws(VaultError) in
+    let vault = try context.openVault()
+    let key = try context.key(for: vault)
+    let (account, removal) = try context.use(vault, key.copy()) { (session) throws(VaultError) in
       let account = try session.account(text)
       return (account, try session.remove(account))
     }
@@ -105,9 +107,9 @@ enum RemoveAccountCommand {
     try context.terminal.show(
       object,
       rows: [Column("removed", "id"), Column("type", "type"), Column("username", "username")])
-    if !isScrubbed { context.warnOfLog() }
-    context.terminal.note("the provider was not told: its tokens live on there until they expire")
-    return .ok
+    if !removal.isScrubbed { context.warnOfLog() }
+    return try context.tell(
+      removal.revocations, key: key, done: "account \(account.label) is removed here")
   }
 }
 

@@ -7,36 +7,48 @@ import Time
 /// `vault grant`, `vault deny`, `vault revoke`: the owner's decisions.
 enum GrantCommands {
   static func grant(_ context: inout Context) throws(CommandFailure) -> ExitStatus {
-    try decide(context, "granted") { (session, decision) throws(VaultError) in
+    _ = try decide(context, "granted") { (session, decision) throws(VaultError) in
       try session.grant(decision)
     }
+    return .ok
   }
 
   static func deny(_ context: inout Context) throws(CommandFailure) -> ExitStatus {
-    try decide(context, "denied") { (session, decision) throws(VaultError) in
+    _ = try decide(context, "denied") { (session, decision) throws(VaultError) in
       try session.deny(decision)
     }
+    return .ok
   }
 
   static func revoke(_ context: inout Context) throws(CommandFailure) -> ExitStatus {
-    let status = try decide(context, "revoked") { (session, decision) throws(VaultError) in
+    let decided = try decide(context, "revoked") { (session, decision) throws(VaultError) in
       try session.revoke(decision)
     }
+    let outcome = decided.outcome
+    guard let client = outcome.droppedClient else {
+      context.terminal.note(
+        "it counts from now on; a token that was handed out lives on at the provider until it expires"
+      )
+      return .ok
+    }
     context.terminal.note(
-      "it counts from now on; a token that was handed out lives on at the provider until it expires"
-    )
-    return status
+      "no other app uses client \(outcome.account.type):\(client): its credential was dropped too")
+    return try context.tell(
+      outcome.revocation.map { [$0] } ?? [], key: decided.key.copy(),
+      done: "app \(outcome.app) is out on \(outcome.account.label) here")
   }
 
   private static func decide(
     _ context: Context, _ verb: String,
     _ body: (borrowing Session, Decision) throws(VaultError) -> DecisionOutcome
-  ) throws(CommandFailure) -> ExitStatus {
+  ) throws(CommandFailure) -> Decided {
     let decision = Decision(
       app: try context.need("app"), permissions: try context.list("perms") ?? [],
       account: context.arguments.text("account"), audience: try context.audience(),
       until: try context.time("until", .fromNow), reason: context.arguments.text("reason"))
-    let outcome = try context.withSession { (session) throws(VaultError) in
+    let vault = try context.openVault()
+    let key = try context.key(for: vault)
+    let outcome = try context.use(vault, key.copy()) { (session) throws(VaultError) in
       try body(session, decision)
     }
     try context.terminal.show(
@@ -60,7 +72,13 @@ enum GrantCommands {
     if outcome.assumedAudience {
       context.terminal.note("no audience was named: only_me was taken")
     }
-    return .ok
+    return Decided(outcome: outcome, key: key)
+  }
+
+  /// What was decided, and the key that unlocked the vault for it.
+  private struct Decided: ~Copyable {
+    let outcome: DecisionOutcome
+    let key: Key
   }
 
   private static func object(_ outcome: DecisionOutcome, _ verb: String) -> JSONObject {

@@ -123,12 +123,13 @@ extension CommandTable {
       about: [
         """
         Removes the account, its credentials and what was granted on it. The ledger keeps what was \
-        done. The provider is not told: its tokens live on there until they expire.
+        done. The provider is told that its tokens are over; where it cannot be reached that waits in \
+        the vault, is tried again, and the exit is 75.
         """
       ],
       examples: [.init("vault remove-account facebook:lestat.ali", "by type and username")],
       json: .object(["id", "type", "username"]),
-      exits: [.damaged, .notFound, .ambiguous, .locked, .wrongKey, .newerFormat],
+      exits: [.damaged, .notFound, .tryAgain, .ambiguous, .locked, .wrongKey, .newerFormat],
       needs: [.vault, .key]),
     CommandSpec(
       name: "add-client", group: .accounts, summary: "add a registration at a provider",

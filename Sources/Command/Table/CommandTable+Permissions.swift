@@ -84,7 +84,9 @@ extension CommandTable {
       about: [
         """
         Takes back what was granted; without --perms everything, the switch in Settings. It counts \
-        from the next use. A token that was handed out lives on at the provider until it expires.
+        from the next use. A token that was handed out lives on at the provider until it expires, but \
+        for an app that loses everything on a client that no other app uses: its token is taken back \
+        there too.
         """
       ],
       examples: [

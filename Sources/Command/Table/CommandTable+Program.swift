@@ -26,6 +26,14 @@ extension CommandTable {
       about: ["Prints Documentation/vault.1."],
       examples: [.init("vault manual | man -l -", "read it")],
       json: .none, exits: [], needs: [], isHidden: true),
+    CommandSpec(
+      name: "send-revocations", group: .help, summary: "tell providers of the tokens that are over",
+      about: [
+        "Sends what remove-account and revoke left in the queue, as far as it is due; they start it"
+          + " themselves."
+      ],
+      examples: [.init("vault send-revocations", "try again what was not told yet")],
+      json: .none, exits: [.tryAgain, .failed], needs: [.vault, .key, .network], isHidden: true),
   ]
 }
 

@@ -11,6 +11,19 @@ final class KnownRecords {
   private var defaults: [String: String?] = [:]
   private var clientRevision: UInt64 = 0
 
+  private var intents: Set<Key16> = []
+  private var intentRevision: UInt64 = 0
+
+  /// The credentials of which a renewal was begun and not ended; nil: not known.
+  func openIntents(revision: UInt64) -> Set<Key16>? {
+    revision == intentRevision ? intents : nil
+  }
+
+  func note(openIntents: Set<Key16>, revision: UInt64) {
+    intents = openIntents
+    intentRevision = revision
+  }
+
   /// App ids are ASCII: equal texts are equal bytes.
   func app(_ id: String, revision: UInt64) -> App? {
     revision == appRevision ? apps[id] : nil

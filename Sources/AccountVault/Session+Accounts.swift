@@ -49,9 +49,9 @@ extension Session {
             .damaged, "account \(account.id.text): a credential is missing", hint: "vault verify",
             reason: .damagedRow)
         }
-        credentials.append(
-          CredentialStanding(
-            credential: credential, state: try state(of: credential, type: account.type)))
+        var state = try state(of: credential, type: account.type)
+        if try wasCutOff(credential, of: account, state) { state = .uncertain }
+        credentials.append(CredentialStanding(credential: credential, state: state))
       }
       return AccountStanding(account: account, credentials: credentials)
     }

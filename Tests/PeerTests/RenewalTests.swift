@@ -141,6 +141,7 @@ import Testing
     renewing.kill()
     // It was written down before it was sent.
     #expect(try ground.home.events(of: "peer:ann").last == "renewal_started")
+    #expect(try ground.home.credential(of: "peer:ann")["state"].text == "uncertain")
     try ground.proxy?.ask("release")
     let settled = try ground.renew()
     #expect(settled.status == 82, "\(settled)")

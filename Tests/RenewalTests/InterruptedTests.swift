@@ -27,6 +27,9 @@ import Time
     // The provider rotated for the process that died.
     _ = provider.answer("R1")
     try await cutOff(place, account)
+    // Whoever looks sees it before anything settles it, in another session too.
+    #expect(try session.state(of: account) == .uncertain)
+    #expect(try place.open().state(of: account) == .uncertain)
     let transport = ScriptedTransport { sent, _ in provider.reply(sent) }
     let network = place.network(transport)
     place.clock.advance(1)

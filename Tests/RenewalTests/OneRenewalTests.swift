@@ -83,6 +83,31 @@ import Time
     #expect(try session.entries(.renewed).allSatisfy { $0.detail("refresh_token") == "kept" })
   }
 
+  /// B07: nothing is done between the answer and its commit, and whose token it is is asked only after.
+  @Test func `an answer is saved before anything else is asked of the provider`() async throws {
+    let place = try Place()
+    let session = try place.create()
+    try session.addOwn()
+    let account = try session.addAccount()
+    let provider = RotatingProvider()
+    // Everything but the token's address is out of order.
+    let transport = ScriptedTransport { sent, _ in
+      sent.url.hasSuffix("/token") ? provider.reply(sent) : .json("", 500)
+    }
+    let network = place.network(transport)
+    #expect(
+      try await session.renew(account, clientID: "c1", over: network, .owner).outcome == .renewed)
+    #expect(transport.requests.map(\.url) == ["https://auth.example/token"])
+    let entries = try session.entries()
+    #expect(entries.suffix(2).map(\.event) == [.renewalStarted, .renewed])
+    #expect(try place.open().tokens(of: account, over: network) == "A2")
+    // What was saved is what is sent next.
+    #expect(
+      try await session.renew(account, clientID: "c1", over: network, .owner).outcome == .renewed)
+    #expect(transport.requests.last?.fields["refresh_token"] == "R2")
+    #expect(!provider.isRevoked)
+  }
+
   /// B10: a new token never inherits the old one's end.
   @Test func `an answer without an expiry has none, and a hundred uses cause one request`()
     async throws

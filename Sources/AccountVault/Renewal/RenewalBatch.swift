@@ -103,6 +103,12 @@ final class RenewalBatch {
   /// Begins nothing more.
   func stop(_ error: VaultError) {
     note(error)
+    stop()
+  }
+
+  /// Begins nothing more; what is under way comes to its end.
+  func stop() {
     queue = []
+    others = []
   }
 }

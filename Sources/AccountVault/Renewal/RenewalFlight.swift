@@ -33,9 +33,15 @@ struct RenewalAnswer: Sendable {
 }
 
 extension Network {
-  /// Sends a renewal. Redirects are not followed, and nothing is sent twice but for a nonce or a clock
-  /// that the server asked for.
+  /// Sends a renewal and waits for its answer, even where the task is cancelled meanwhile: what the
+  /// provider has given by then is nowhere else.
   func send(_ flight: RenewalFlight) async -> RenewalAnswer {
+    await Task { await exchange(flight) }.value
+  }
+
+  /// Redirects are not followed, and nothing is sent twice but for a nonce or a clock that the server
+  /// asked for.
+  private func exchange(_ flight: RenewalFlight) async -> RenewalAnswer {
     if let notBefore = flight.notBefore, notBefore > clock.sinceBoot() {
       _ = await wait(notBefore)
     }

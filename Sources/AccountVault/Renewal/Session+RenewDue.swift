@@ -36,6 +36,8 @@ extension Session {
   /// what arrives together is committed together, with the intents of those that come next. Memory does
   /// not grow with their number.
   ///
+  /// Where the task is cancelled nothing more is begun; what was sent is waited for and written.
+  ///
   /// - Parameter each: Told each outcome, in the order in which they are committed.
   /// - Throws: ``VaultError``, once everything that was under way is written: the first error that
   ///   concerns no provider.
@@ -63,7 +65,7 @@ extension Session {
           summary.count(renewal.outcome)
           each(renewal)
         }
-        return true
+        return !Task.isCancelled
       }
     }
     try store.publishHead()
@@ -76,23 +78,27 @@ extension Session {
   /// renewed at once, spread as ever. Where the wall clock jumps, everything is looked at again, and
   /// once a day in any case.
   ///
-  /// - Parameter each: Told each outcome; after each round, nil with the time of the next look.
+  /// - Parameters:
+  ///   - within: What becomes due in so many seconds is due.
+  ///   - each: Told each outcome; after each round, nil with the time of the next look.
   public func renewForever(
-    over network: Network, each: (Renewal?, _ nextLook: Timestamp?) -> Void
+    over network: Network, within: Int64 = 0, each: (Renewal?, _ nextLook: Timestamp?) -> Void
   ) async throws(VaultError) -> RenewalSummary {
+    var scope = RenewalScope()
+    scope.within = within
     var summary = RenewalSummary()
     let clock = network.clock
     var lastNow = clock.now()
     var lastBoot = clock.sinceBoot()
     var lastWalk = lastBoot
     while true {
-      let round = try await renewDue(over: network) { renewal in each(renewal, nil) }
+      let round = try await renewDue(scope, over: network) { renewal in each(renewal, nil) }
       summary.renewed += round.renewed
       summary.rejected += round.rejected
       summary.failed += round.failed
       let next = try nextLook()
       each(nil, next)
-      let wait = next.map { min(max($0 - clock.now(), 1), 60) } ?? 60
+      let wait = next.map { Self.pause(until: $0 - clock.now(), within: within) } ?? 60
       guard await network.wait(seconds: wait) else { return summary }
       let boot = clock.sinceBoot()
       let wall = clock.now()
@@ -104,6 +110,12 @@ extension Session {
       lastNow = wall
       lastBoot = boot
     }
+  }
+
+  /// Seconds until the next round: what is due ahead of its time was looked at just now, and becomes
+  /// so later by the minute.
+  private static func pause(until next: Int64, within: Int64) -> Int64 {
+    min(max(next > within ? next - within : next, 1), 60)
   }
 
   private func forEachPage(
@@ -138,7 +150,7 @@ extension Session {
         return page
       }
       try await body(page.due)
-      first = page.next
+      first = Task.isCancelled ? nil : page.next
     } while first != nil
   }
 
@@ -152,6 +164,7 @@ extension Session {
     let landing = batch.landing
     let failure = await withTaskGroup(of: Void.self) { group -> VaultError? in
       while true {
+        if Task.isCancelled { batch.stop() }
         let flights: [RenewalFlight]
         do throws(VaultError) {
           flights = try await cycle(batch, scope, network, each)
@@ -175,6 +188,7 @@ extension Session {
     if let failure { throw failure }
     // Those that another process was renewing: its result is theirs.
     for credential in batch.others {
+      if Task.isCancelled { return }
       var request = request(credential, scope)
       do throws(VaultError) {
         each(try await renew(&request, over: network))

@@ -89,7 +89,7 @@ let package = Package(
       "NetworkCommand",
       [
         "Command", "AccountVault", "AccountVaultNetwork", "Accounts", "Providers", "OAuth",
-        "HTTPTypes", "QRCode", "Faults", "FileSystem", "Sodium", "Time", "JSON",
+        "HTTPTypes", "QRCode", "Encoding", "Faults", "FileSystem", "Sodium", "Time", "JSON",
       ]),
     // 8: executables
     .executableTarget(name: "vault", dependencies: ["Command"], swiftSettings: strict),

@@ -1,7 +1,8 @@
 internal import CSystem
 import Glibc
 
-/// Files and directories by path. No call follows a symbolic link in the last component.
+/// Files and directories by path. No call follows a symbolic link in the last component, but those that
+/// say so.
 package enum Files {
   /// Makes a file that was not there, open for reading and writing.
   ///
@@ -39,6 +40,15 @@ package enum Files {
       throw FileError(errno: EINVAL, operation: "open", path: path, kind: .notRegular)
     }
     return file
+  }
+
+  /// Opens what is there and is no directory, to write to it as it is: a device, a FIFO. Links are
+  /// followed, and a FIFO makes it wait for its reader.
+  package static func openSpecial(_ path: String) throws(FileError) -> Descriptor {
+    let number = try unsafe SystemCall.run("open", path: path) { name in
+      unsafe vault_open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY, 0)
+    }
+    return Descriptor(adopting: number, path: path)
   }
 
   /// Makes the directory at `path` and those above it that are missing, each with mode 0700, and
@@ -145,7 +155,7 @@ package enum Files {
   }
 
   /// The absolute path of what exists at `path`, without links, `.` and `..`.
-  static func resolve(_ path: String) throws(FileError) -> String {
+  package static func resolve(_ path: String) throws(FileError) -> String {
     var resolved = ""
     try unsafe SystemCall.run("resolve", path: path) { name in
       guard let found = unsafe realpath(name, nil) else { return -1 }

@@ -15,6 +15,7 @@ enum Registry {
     case "renew-for-app": AppRenewal.run
     case "token": AppRenewal.token
     case "send-revocations": SendRevocationsCommand.run
+    case "request": RequestCommand.run
     default: nil
     }
   }

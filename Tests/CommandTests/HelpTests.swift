@@ -82,7 +82,10 @@ import Testing
     let page = ManualPage.text.replacing("\\-", with: "-")
     for command in CommandTable.shown {
       #expect(page.contains(".SS \(command.name)\n"))
-      for option in command.options { #expect(page.contains("\\fB--\(option.name)\\fR")) }
+      for option in command.options {
+        let letter = option.letter.map { "-\($0), " } ?? ""
+        #expect(page.contains("\\fB\(letter)--\(option.name)\\fR"))
+      }
     }
     for status in Command.ExitStatus.allCases { #expect(page.contains(".B \(status.code)\n")) }
   }

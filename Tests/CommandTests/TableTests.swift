@@ -7,7 +7,7 @@ import Testing
     let names = """
       init add-account sign-in accounts show-account rename-account remove-account add-client clients \
       remove-client add-app apps show-app remove-app new-app-key grant deny revoke request-access \
-      access token renew explain history verify checkpoint prove change-passphrase keys add-key \
+      access token request renew explain history verify checkpoint prove change-passphrase keys add-key \
       remove-key rotate-key backup restore doctor reset-anchor asks providers show-provider \
       add-provider check-provider completions help version
       """

@@ -63,8 +63,10 @@ extension Session {
       notes.append("the provider's refusal was longer than is kept; the rest was cut off")
     }
     if (300...399).contains(response.status), let location = response.header("Location") {
+      // A server that moves the address moves its query along, and a token may stand there.
+      let place = String(location.prefix { $0 != "?" && $0 != "#" })
       notes.append(
-        "a redirect to \(ProviderText.safe(location, limit: 200)) was not followed: the token is"
+        "a redirect to \(ProviderText.safe(place, limit: 200)) was not followed: the token is"
           + " for the address that it was signed for")
     }
     return .done(

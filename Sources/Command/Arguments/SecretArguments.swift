@@ -66,12 +66,21 @@ enum SecretArguments {
     let carries = { (name: String) in
       value.contains("\(name)=") || value.contains("\"\(name)\"")
     }
-    if names.contains(where: carries) { return .token }
+    if names.contains(where: carries) || isHeader(value) { return .token }
     return carries("client_secret") ? .clientSecret : nil
+  }
+
+  /// A header that says who the request is from, behind `-H` or alone.
+  private static func isHeader(_ value: Substring) -> Bool {
+    let header = (value.hasPrefix("-H") ? value.dropFirst(2) : value)
+      .drop { $0 == " " || $0 == "\t" }.lowercased()
+    return ["authorization:", "proxy-authorization:", "dpop:", "cookie:"]
+      .contains { header.hasPrefix($0) }
   }
 
   private static func rightWay(for kind: Kind, in command: String?) -> String {
     switch kind {
+    case .token where command == "request": "vault help request"
     case .token: "vault add-account --type T --username U --token-stdin <FILE"
     case .clientSecret: "vault add-client --type T --client-id C --client-secret-stdin <FILE"
     case .passphrase:

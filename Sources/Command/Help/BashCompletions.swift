@@ -18,7 +18,7 @@ enum BashCompletions {
       "  for ((i = 1; i < COMP_CWORD; i++)); do",
       "    at=${COMP_WORDS[i]}",
       "    case $at in",
-      "      \(valued.map { "--\($0.name)" }.joined(separator: "|")))",
+      "      \(valued.flatMap(names).joined(separator: "|")))",
       "        ((i++))",
       "        if [[ ${COMP_WORDS[i]} == = ]]; then ((i++)); fi ;;",
       "      -*) ;;",
@@ -30,8 +30,9 @@ enum BashCompletions {
     ]
     for command in commands {
       for option in command.options {
-        if let answer = answer(option.kind) {
-          lines.append("    '\(command.name) --\(option.name)') \(answer); return ;;")
+        guard let answer = answer(option.kind) else { continue }
+        for name in names(of: option) {
+          lines.append("    '\(command.name) \(name)') \(answer); return ;;")
         }
       }
     }
@@ -41,9 +42,9 @@ enum BashCompletions {
       }
     }
     lines += [
-      "    *' --'*)",
+      "    *' -'*)",
       "      case $before in",
-      "        \(valued.map { "--\($0.name)" }.joined(separator: "|"))) return ;;",
+      "        \(valued.flatMap(names).joined(separator: "|"))) return ;;",
       "      esac ;;",
       "  esac",
       "  if [[ $word == -* ]]; then",
@@ -72,6 +73,11 @@ enum BashCompletions {
     }
     lines += ["  esac", "}", "complete -F _vault vault"]
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// An option as it may be written.
+  private static func names(of option: OptionSpec) -> [String] {
+    ["--\(option.name)"] + (option.letter.map { ["-\($0)"] } ?? [])
   }
 
   private static func optionNames(of command: CommandSpec) -> [String] {

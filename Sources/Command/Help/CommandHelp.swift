@@ -7,7 +7,7 @@ enum CommandHelp {
     for paragraph in command.about { lines += Wrapped.lines(paragraph, indent: 0) + [""] }
     if !command.options.isEmpty {
       lines += ["options:"]
-      lines += Wrapped.terms(command.options.map { ($0.written, meaning($0)) }) + [""]
+      lines += Wrapped.terms(command.options.map { ($0.term, meaning($0)) }) + [""]
     }
     lines += ["options of every command:"]
     lines += Wrapped.terms(command.globals.map { ($0.term, $0.summary) }) + [""]

@@ -50,7 +50,10 @@ enum ZshCompletions {
     let value =
       option.isValueOptional
       ? "" : option.value.map { ":\(escaped($0, ":")):\(action(option.kind))" } ?? ""
-    return quoted("\(repeats)--\(option.name)[\(summary)]\(value)")
+    let long = quoted("\(repeats)--\(option.name)[\(summary)]\(value)")
+    // `-h` is left to the shell's own list, where it would only stand beside `--help`.
+    guard let letter = option.letter, option.name != "help" else { return long }
+    return long + " " + quoted("\(repeats)-\(letter)[\(summary)]\(value)")
   }
 
   private static func action(_ kind: ValueKind) -> String {

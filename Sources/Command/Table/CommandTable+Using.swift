@@ -93,6 +93,59 @@ extension CommandTable {
       ], needs: [.vault, .key, .network]),
     hiddenRenewal,
     CommandSpec(
+      name: "request", group: .using, summary: "send a signed request for an account",
+      arguments: [
+        ArgumentSpec(
+          "METHOD", kind: .choice(["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD"])),
+        ArgumentSpec("URL"),
+      ],
+      options: [
+        .app, .account, .perms(.optional),
+        .option(
+          "data", "NAME=VALUE", "a parameter: of the form, or of the query where there is none",
+          presence: .repeated
+        ).short("d"),
+        .option(
+          "form", "NAME=VALUE", "a part of a multipart form; NAME=@FILE sends a file",
+          presence: .repeated
+        ).short("F"),
+        .option("header", "'NAME: VALUE'", "a header", presence: .repeated).short("H"),
+        .option("json-body", "FILE", "a body of JSON, as it is; - for standard input", kind: .file),
+        .flag("include", "print status and headers before the body").short("i"),
+        .option("output", "FILE", "write to FILE, once all of it is there", kind: .file).short("o"),
+        .option("max-wait", "DURATION", "wait so long where the provider says when to come back"),
+      ],
+      about: [
+        """
+        Signs the request as the account's provider wants it, sends it, and prints the body of the \
+        answer as it comes. The app needs a live grant and never sees the token, so this works for a \
+        sign-only app as well. Every request and every refusal is recorded first.
+        """,
+        """
+        It goes only to hosts that the provider's definition names, and no redirect is followed. Where \
+        the provider says that the credential has expired, there is one renewal and one more try. A \
+        refusal's body is printed too; the error is told and the exit code says what it means.
+        """,
+        """
+        A parameter is text as it is, also one that begins with @. FILE of --output is replaced in one \
+        step, with mode 0600, and stays as it was where the request fails or is interrupted; a \
+        refusal's body goes to standard output all the same.
+        """,
+      ],
+      examples: [
+        .init(
+          "vault request --app 123 GET https://graph.facebook.com/v19.0/me -d fields=id,name",
+          "a read"),
+        .init(
+          "vault request --app 123 POST https://graph.facebook.com/v19.0/me/photos"
+            + " -d caption=Sea -F source=@sea.jpg", "a file"),
+      ],
+      json: .none,
+      exits: [
+        .failed, .damaged, .notFound, .tryAgain, .denied, .config, .neverAsked, .revoked, .signIn,
+        .ambiguous, .locked, .wrongKey, .newerFormat,
+      ], needs: [.vault, .key, .network]),
+    CommandSpec(
       name: "explain", group: .using, summary: "say whether an account can be used, and why not",
       arguments: [ArgumentSpec("ACCOUNT")],
       options: [.app(.optional), .perms(.optional)],

@@ -10,6 +10,6 @@ enum GlobalOptions {
     .flag("json", "print data as JSON: an object, or one object a line for a list"),
     .flag("quiet", "print no notes and no hints"),
     .flag("verbose", "print what is being done"),
-    .flag("help", "show help for the command"),
+    .flag("help", "show help for the command").short("h"),
   ]
 }

@@ -16,6 +16,8 @@ package struct OptionSpec: Sendable {
   let presence: Presence
   let kind: ValueKind
   let summary: String
+  /// Its short name, where it has one.
+  private(set) var letter: Character?
   /// Whether the command needs the network where this option is given, and only there.
   private(set) var needsNetwork = false
   /// Whether the value may be left out. Where it is given it stands behind a `=`.
@@ -59,8 +61,12 @@ package struct OptionSpec: Sendable {
     return option
   }
 
-  /// Its short name, where it has one.
-  var letter: Character? { name == "help" ? "h" : nil }
+  /// The same option, which `-X` names as well.
+  func short(_ letter: Character) -> OptionSpec {
+    var option = self
+    option.letter = letter
+    return option
+  }
 
   /// As it is written: `--app APP`.
   var written: String {
@@ -71,11 +77,13 @@ package struct OptionSpec: Sendable {
   /// The same after its short name: `-h, --help`.
   var term: String { (letter.map { "-\($0), " } ?? "") + written }
 
+  /// As the usage line has it, by its short name where it has one: `[-i]`.
   var usage: String {
-    switch presence {
-    case .optional: "[\(written)]"
-    case .required, .asked: written
-    case .repeated: "[\(written)]…"
+    let word = letter.map { "-\($0)" + (value.map { " \($0)" } ?? "") } ?? written
+    return switch presence {
+    case .optional: "[\(word)]"
+    case .required, .asked: word
+    case .repeated: "[\(word)]…"
     }
   }
 }

@@ -79,15 +79,27 @@ package final class Terminal {
     vault_wait_while_read(output, milliseconds) == 1
   }
 
+  /// Writes data from any thread, for a body that comes while the command waits. What was written
+  /// before must be flushed. It answers with the system's error, 0 for none, which ``failure(of:)`` tells.
+  package var dataWriter: @Sendable (RawSpan) -> Int32 {
+    let descriptor = output
+    return { bytes in Self.write(bytes, to: descriptor) }
+  }
+
+  /// Whether a person sees the data at once.
+  package var outputIsTerminal: Bool { Self.isTerminal(output) }
+
+  /// What an error of a write to standard output means, silent where the reader went away; nil for 0.
+  package static func failure(of error: Int32) -> CommandFailure? {
+    switch error {
+    case 0: nil
+    case SystemText.brokenPipe: .readerGone
+    default: CommandFailure(.io, "standard output: \(SystemText.of(error))")
+    }
+  }
+
   private func check(_ error: Int32) throws(CommandFailure) {
-    if error == 0 { return }
-    let failure =
-      error == SystemText.brokenPipe
-      ? CommandFailure.readerGone
-      : CommandFailure(
-        .io,
-        "standard output: \(SystemText.of(error))"
-      )
+    guard let failure = Self.failure(of: error) else { return }
     outputFailure = failure
     held = []
     throw failure
@@ -175,6 +187,14 @@ package final class Terminal {
     guard errorIsTerminal, !isQuiet else { return }
     writeError("\r\u{1b}[K\(EscapedText.of(text, limit: 78))")
     progressIsShown = true
+  }
+
+  /// ``progress(_:)`` for any thread; nil where none is shown. ``hideProgress()`` ends it.
+  package var progressWriter: (@Sendable (String) -> Void)? {
+    guard errorIsTerminal, !isQuiet else { return nil }
+    progressIsShown = true
+    let write = errorWriter
+    return { text in write("\r\u{1b}[K\(EscapedText.of(text, limit: 78))") }
   }
 
   package func hideProgress() {

@@ -120,7 +120,8 @@ extension Provider {
     signsBodyHash = try top.flag("body_hash") ?? false
     scopeSeparator = try DefinitionRows.separator(top, "scope_separator") ?? " "
     replyScopeSeparators = Set(try DefinitionRows.separators(top) ?? " ,")
-    scopeParameter = try DefinitionRows.token(top, "scope_parameter") ?? "scope"
+    scopeParameter =
+      try DefinitionRows.token(top, "scope_parameter") ?? (`protocol` == .oauth2 ? "scope" : "")
     scopeAliases = try DefinitionRows.lists(top, "scope_aliases")
     scopeTree = try DefinitionRows.treeMark(top)
     scopePrefixes = try top.texts("scope_prefixes") ?? []
@@ -158,7 +159,8 @@ extension Provider {
 
   /// What no member shows by itself.
   private func check() throws(DefinitionError) {
-    if renewal.method != .none, openVariables.isEmpty, endpoints[.token] == nil {
+    // The issuer's own document may name it.
+    if renewal.method != .none, openVariables.isEmpty, endpoints[.token] == nil, issuer == nil {
       throw DefinitionError("endpoints.token", "is missing, and renewal needs it")
     }
     if `protocol` == .oauth2, signatureMethod != .hmacSHA1 || signsBodyHash {

@@ -40,7 +40,8 @@ public struct Provider: Sendable {
   package let signsBodyHash: Bool
   package let scopeSeparator: String
   package let replyScopeSeparators: Set<Character>
-  /// The parameter of the authorize address that holds the scopes.
+  /// The parameter of the authorize address that holds the scopes; with OAuth 1.0a the field of the
+  /// first request that asks for `read` or `write` only, empty where there is none.
   package let scopeParameter: String
   /// Other names under which a scope comes back, and wider scopes that contain it.
   package let scopeAliases: [String: [String]]

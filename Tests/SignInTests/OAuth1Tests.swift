@@ -62,6 +62,25 @@ import Testing
     #expect(credential.expiry == .never)
   }
 
+  @Test(
+    arguments: [
+      ([], nil), (["read"], "read"), (["read", "write"], "write"), (["read", "dm"], nil),
+    ] as [([String], String?)])
+  func `asks for no more than what is named`(
+    _ permissions: [String], _ type: String?
+  ) async throws {
+    let session = try place.create()
+    try session.add(provider)
+    var request = SignInRequest(.new(NewAccount(type: "twitter-test")))
+    request.permissions = permissions
+    request.way = .pin
+    let wanted = request
+    _ = try await session.signIn(
+      wanted, over: .test(place.wall), at: Person().place(pin: "1234567"))
+    let first = try #require(provider.requests("request_token").first)
+    #expect(first.field("x_auth_access_type") == type)
+  }
+
   @Test func `takes the number that the person typed`() async throws {
     let session = try place.create()
     try session.add(provider)

@@ -133,11 +133,6 @@ extension Network {
 }
 
 extension Access {
-  /// The client that the token belongs to, as it shows itself to the provider's OAuth 2.0 addresses.
-  func oauth2(_ provider: Provider) throws(OAuthError) -> OAuth2Client {
-    try RegisteredClient.oauth2(id: clientID, secret: clientSecret, provider)
-  }
-
   /// Basic authentication as the client, whatever `client_auth` says; nil without a secret.
   func basic() throws(OAuthError) -> SharedSecret? {
     guard let clientSecret, !clientID.isEmpty else { return nil }

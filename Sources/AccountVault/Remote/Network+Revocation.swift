@@ -75,9 +75,10 @@ extension Network {
       do throws(OAuthError) {
         let url = try RequestURL(address)
         reply = try await exchange(with: url, at: .revoke, of: provider, proof: access.proof) {
-          (_) throws(OAuthError) in
+          (time) throws(OAuthError) in
           try OAuth2.revocation(
-            at: url, of: token.bytes, kind, by: try access.oauth2(provider))
+            at: url, of: token.bytes, kind,
+            by: oauth2(id: access.clientID, secret: access.clientSecret, provider, time: time))
         }
       } catch {
         throw VaultError(unmade: error, provider: provider)

@@ -1,5 +1,6 @@
 import Accounts
 import Encoding
+import Faults
 import OAuth
 import Providers
 import Sodium
@@ -30,6 +31,8 @@ struct RenewalAnswer: Sendable {
   let reply: EndpointReply?
   /// Why no request could be made; nothing was sent then.
   let unmade: OAuthError?
+  /// Why it is not known where to send it; the token was not sent then.
+  var unplaced: VaultError?
 }
 
 extension Network {
@@ -41,15 +44,23 @@ extension Network {
 
   /// Redirects are not followed, and nothing is sent twice but for a nonce or a clock that the server
   /// asked for.
+  ///
+  /// Where the token endpoint is only in the server's own document, that is asked for first, once a
+  /// process. It is asked without the token, so that a document that cannot be had spends nothing.
   private func exchange(_ flight: RenewalFlight) async -> RenewalAnswer {
     if let notBefore = flight.notBefore, notBefore > clock.sinceBoot() {
       _ = await wait(notBefore)
     }
+    let server: SignInServer
+    do throws(VaultError) {
+      server = try await self.server(of: flight.provider, needing: [.token])
+    } catch {
+      return RenewalAnswer(reply: nil, unmade: nil, unplaced: error)
+    }
     do throws(OAuthError) {
-      guard let address = flight.provider.endpoint(.token) else {
+      guard let url = server.endpoints[.token] else {
         throw .badURL("the definition has no token endpoint")
       }
-      let url = try RequestURL(address)
       let proof = try key(of: flight)
       var further: OAuth2.Fields = []
       if flight.provider.renewal.sendsRedirect, let redirect = flight.client.client.redirect {
@@ -58,7 +69,8 @@ extension Network {
       let reply = try await exchange(
         with: url, at: .renewal, of: flight.provider, proof: proof
       ) { (time) throws(OAuthError) in
-        let client = try oauth2(flight.client, flight.provider, time: time)
+        let client = try oauth2(
+          flight.client, flight.provider, audience: server.issuer ?? url.text, time: time)
         switch flight.way {
         case .exchange:
           return try OAuth2.tokenExchange(

@@ -54,6 +54,13 @@ extension RenewalAnswer {
 
   /// Decides.
   func verdict(_ provider: Provider) -> RenewalVerdict {
+    if let unplaced {
+      let isPassing = unplaced.code == .tryAgain
+      return .failed(
+        .init(
+          errorClass: isPassing ? .transient : .config, scope: .passing,
+          backoff: isPassing ? .passing : .unknown, reason: unplaced.message))
+    }
     guard let reply else {
       let error = unmade ?? .badAnswer("no answer")
       return .failed(

@@ -23,8 +23,8 @@ package final class ServerDirectory: Sendable {
   }
 }
 
-/// Where a provider does its part of a sign-in: the definition's addresses, and what the server's own
-/// document adds.
+/// Where a provider does its part of a sign-in or a renewal: the definition's addresses, and what the
+/// server's own document adds.
 package struct SignInServer: Sendable {
   package var endpoints: [EndpointName: RequestURL] = [:]
   /// What `iss` of a redirect must be.

@@ -37,7 +37,8 @@ extension Session {
     let server = try await network.server(
       of: subject.provider, needing: subject.provider.addresses(for: way))
     let plan = SignInPlan(
-      provider: subject.provider, server: server, client: client, scopes: scopes, way: way,
+      provider: subject.provider, server: server, client: client, scopes: scopes,
+      accessType: try accessType(for: request, subject.provider), way: way,
       accountLabel: subject.known?.label, seconds: request.seconds,
       deadline: network.clock.sinceBoot() + request.seconds * 1_000_000_000)
     let reply = try await SignInFlow(network: network, place: place, plan: plan).run()
@@ -148,6 +149,26 @@ extension Session {
       names.insert(name, at: 0)
     }
     return names
+  }
+
+  /// What OAuth 1.0a, which knows no scopes, can ask for: only to read, or to read and write, by the
+  /// groups of what the owner names. Nil where the owner names nothing or what neither of the two
+  /// gives: the client gets what it is registered for.
+  private func accessType(
+    for request: SignInRequest, _ provider: Provider
+  ) throws(VaultError) -> String? {
+    guard provider.protocol == .oauth1, !provider.scopeParameter.isEmpty,
+      !request.permissions.isEmpty
+    else { return nil }
+    var type = "read"
+    for name in request.permissions {
+      switch try permission(name, of: provider).group {
+      case .read: continue
+      case .write: type = "write"
+      case .extended: return nil
+      }
+    }
+    return type
   }
 
   private func heldScopes(

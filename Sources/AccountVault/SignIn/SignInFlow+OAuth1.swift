@@ -34,7 +34,8 @@ extension SignInFlow {
       begun = try await network.exchange(with: initiate, at: .token, of: provider) {
         (time) throws(OAuthError) in
         try OAuth1.temporaryCredentials(
-          at: initiate, callback, by: plan.client.signing(), signer, .at(time))
+          at: initiate, callback, by: plan.client.signing(), signer, .at(time),
+          further: plan.accessType.map { [(provider.scopeParameter, $0)] } ?? [])
       }
     } catch {
       throw .unmade(error)

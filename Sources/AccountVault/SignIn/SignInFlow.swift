@@ -13,6 +13,8 @@ struct SignInPlan: Sendable {
   let client: RegisteredClient
   /// As they are sent, those of every sign-in among them; empty where the provider decides.
   let scopes: [String]
+  /// With OAuth 1.0a, `read` or `write` where less is wanted than the client is registered for.
+  let accessType: String?
   let way: SignInWay
   let accountLabel: String?
   /// How long the person has.

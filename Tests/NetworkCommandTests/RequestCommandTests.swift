@@ -123,6 +123,19 @@ import Testing
     #expect(try place.run(["verify"]).status == 0)
   }
 
+  @Test func `believes the provider that a young credential has expired`() throws {
+    let place = try RequestPlace(
+      #""renewal":{"method":"refresh_token","minimum_age_seconds":86400}"#)
+    place.on("/token", .json(#"{"error":"invalid_grant"}"#, status: 400))
+    place.on("/me", .json(#"{"error":"old"}"#, status: 400))
+    let ended = try place.request("GET", place.url("/me"))
+    #expect(ended.status == 82, "\(ended.error)")
+    #expect(ended.output == #"{"error":"old"}"#)
+    #expect(place.server.requests.map(\.path) == ["/me", "/token"])
+    #expect(try place.request("GET", place.url("/me")).status == 82)
+    #expect(place.server.requests.count == 2)
+  }
+
   @Test func `takes a credential that is gone for rejected`() throws {
     let place = try RequestPlace()
     place.on("/me", .json(#"{"error":"gone"}"#, status: 400))

@@ -20,7 +20,7 @@ final class RequestPlace {
   }
 
   /// - Parameters:
-  ///   - members: More of the provider's definition.
+  ///   - members: Of the provider's definition, in place of its `renewal`.
   ///   - response: The token response that the account begins with.
   init(
     _ members: String = "",
@@ -41,11 +41,10 @@ final class RequestPlace {
       {"id":"own","name":"Own","protocol":"oauth2",
        "endpoints":{"authorize":"\(server.url)/authorize","token":"\(server.url)/token"},
        "api_hosts":["127.0.0.1:\(server.port)"],
-       "renewal":{"method":"refresh_token"},
+       \(members.isEmpty ? #""renewal":{"method":"refresh_token"}"# : members),
        "permissions":{"profile":{"group":"read","basic":true},"post":{"group":"write"}},
        "errors":[{"code":"gone","class":"revoked"},{"code":"narrow","class":"permission"},
-        {"code":"old","class":"expired"},{"code":"bad","class":"content"}]\
-      \(members.isEmpty ? "" : ", " + members)}
+        {"code":"old","class":"expired"},{"code":"bad","class":"content"}]}
       """)
     try `do`("add-provider", definition)
     let secret = try directory.text("secret", "client-secret-0")

@@ -125,8 +125,10 @@ struct RenewalPlan {
         until: until, errorClass: pace.errorClass,
         reason: pace.reason ?? "the provider refuses the client")
     }
-    // A cut-off renewal is settled whatever the token's age.
-    if record.intent == nil {
+    // A cut-off renewal is settled whatever the token's age, and a provider that said itself that the
+    // token has ended does not mean its own least age.
+    let isSaidToHaveEnded = if case .expired = cause { true } else { false }
+    if record.intent == nil, !isSaidToHaveEnded {
       let young = credential.obtainedAt + provider.renewal.minimumAgeSeconds
       if provider.renewal.minimumAgeSeconds > 0, young > now, credential.obtainedAt <= now {
         return .wait(

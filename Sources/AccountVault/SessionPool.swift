@@ -31,6 +31,7 @@ public final class SessionPool: Sendable {
     options = first.options
     limit = max(1, idleLimit)
     key = first.store.unlockedKey
+    path = first.store.path
     idle = Mutex([Held(first)])
   }
 
@@ -65,6 +66,9 @@ public final class SessionPool: Sendable {
     defer { for held in all { give(held) } }
     for held in all { try held.session.flush() }
   }
+
+  /// The vault's file, resolved.
+  let path: String
 
   /// The one that was used last, whose memory is warm; else a new one.
   private func take() throws(VaultError) -> Held {

@@ -106,3 +106,5 @@ const char *vault_error_text(int error, char *buffer, size_t capacity) {
   buffer[capacity - 1] = 0;
   return buffer;
 }
+
+int vault_open_wake(int *ends) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }

@@ -157,6 +157,39 @@ import Time
     #expect(failed.evidence?.code == "invalid_grant")
   }
 
+  @Test func `a token that comes for an account that is gone is taken back at the provider`()
+    async throws
+  {
+    let place = try Place()
+    let session = try place.create()
+    try session.addOwn(
+      more: #","revocation":"rfc7009""#)
+    let account = try session.addAccount()
+    let path = place.path
+    let options = place.unlocking
+    let transport = ScriptedTransport { sent, _ in
+      guard sent.url.hasSuffix("/token") else { return .json("{}") }
+      // While the request is under way the owner removes the account.
+      let other = try! Vault.open(at: path).unlock(with: .keyFile(.key()), options: options)
+      _ = try! other.remove(try! other.account("own:lestat"))
+      return .json(#"{"access_token":"A2","expires_in":3600,"refresh_token":"R2"}"#)
+    }
+    let network = place.network(transport)
+    let renewal = try await session.renew(account, clientID: "c1", over: network, .owner)
+    #expect(renewal.outcome == .failed)
+    #expect(renewal.reason == "the account was removed meanwhile")
+    let failed = try #require(try session.entries(.failed).first)
+    #expect(failed.reason == "superseded: the account was removed meanwhile")
+    // The old pair and the new one.
+    let pending = try session.pendingRevocations()
+    #expect(pending.map(\.generation).sorted() == [1, 2])
+    #expect(pending.allSatisfy { $0.cause == .accountRemoved })
+    _ = try await session.sendRevocations(over: network)
+    let tokens = transport.requests.dropFirst().compactMap { $0.fields["token"] }
+    #expect(Set(tokens) == ["R1", "A1", "R2", "A2"])
+    _ = try session.verify()
+  }
+
   /// B46: a refusal of an older token says nothing of the newer one.
   @Test func `a refusal of an older token ends nothing`() async throws {
     let place = try Place()

@@ -24,10 +24,12 @@ extension Session {
       try record(
         .failed, actor: flight.actor, account: flight.account,
         reason: "superseded: the account was removed meanwhile",
-        evidence: answer.evidence(answer.refusal))
-      throw VaultError(
-        .notFound, "account \(ProviderText.name(flight.account.label)) was removed meanwhile",
-        hint: "vault accounts")
+        evidence: answer.evidence(answer.refusal), details: flight.details)
+      try takeBack(answer, flight, .accountRemoved)
+      return Renewal(
+        account: flight.account, clientID: flight.clientID, outcome: .failed,
+        reason: "the account was removed meanwhile", generation: flight.generation,
+        expiry: .unknown, evidence: answer.evidence(answer.refusal), wasSent: true)
     }
     var look = RenewalLook(
       account: account, credential: found, row: row, provider: flight.provider,
@@ -37,6 +39,8 @@ extension Session {
         .failed, actor: flight.actor, account: account,
         reason: "superseded by generation \(found.generation)",
         evidence: answer.evidence(answer.refusal), details: flight.details)
+      // Another renewal's token is of the same grant: taking one back would end both.
+      if found.source == .signIn { try takeBack(answer, flight, .replaced) }
       return look.renewal(.renewed, reason: "superseded by generation \(found.generation)")
     }
     look.record.intent = nil
@@ -47,6 +51,30 @@ extension Session {
       return try reject(refusal, flight, &look, answer)
     case .failed(let failure):
       return try fail(failure, flight, &look, answer.evidence(failure.refusal), network)
+    }
+  }
+
+  /// Puts a token that nobody waits for any more into the queue of those that the provider is told of,
+  /// in the open transaction: the one that it replaced there is in the queue already, or spent.
+  private func takeBack(
+    _ answer: RenewalAnswer, _ flight: RenewalFlight, _ cause: PendingRevocation.Cause
+  ) throws(VaultError) {
+    switch answer.verdict(flight.provider) {
+    case .rejected: return
+    case .failed: return
+    case .renewed(let response):
+      let hasRefreshToken = !Self.keepsRefreshToken(response)
+      var secret = CredentialSecret(accessToken: response.accessToken.copy())
+      switch response.refreshToken {
+      case .some(let token): secret.refreshToken = token.copy()
+      case .none: break
+      }
+      let credential = Credential(
+        clientID: flight.clientID, kind: .oauth2, tokenType: response.tokenType ?? "bearer",
+        generation: flight.generation + 1, obtainedAt: answer.reply?.sentAt ?? now,
+        expiry: Expiry(response.expiry), source: .renewal, hasRefreshToken: hasRefreshToken)
+      _ = try enqueueRevocation(
+        of: secret, credential, flight.account, userID: flight.account.userID, cause)
     }
   }
 

@@ -42,4 +42,8 @@ void vault_close(int descriptor);
 
 // The C locale's text for an errno, NUL-terminated. Returns `buffer`.
 const char *vault_error_text(int error, char *buffer, size_t capacity);
+
+// A pipe by which a thread is woken: ends[0] to read, ends[1] to write; neither blocks, neither is
+// inherited by another program. Returns 0, or -1 with errno set.
+int vault_open_wake(int *ends);
 #endif

@@ -11,6 +11,17 @@ enum RequestCommand {
     let app = try context.need("app")
     let account = context.arguments.text("account")
     let permissions = try context.list("perms") ?? []
+    if context.arguments.has("dry-run") {
+      let network = Network.system(version: Release.version)
+      let prepared = try context.withSession { (session) throws(VaultError) in
+        try session.prepared(
+          request, app: app, account: account, permissions: permissions, over: network)
+      }
+      try context.terminal.line("\(prepared.method) \(prepared.url)")
+      for (name, value) in prepared.headers { try context.terminal.line("\(name): \(value)") }
+      if let body = prepared.body { try context.terminal.line("\n\(body)") }
+      return .ok
+    }
     let output = try RequestOutput(context)
     defer { output.discard() }
     // A handler cannot end a task, so the signals are remembered and looked at.

@@ -123,6 +123,27 @@ import Testing
     #expect(try place.run(["verify"]).status == 0)
   }
 
+  @Test func `shows what it would send, and sends and records nothing`() throws {
+    let place = try RequestPlace()
+    let shown = try place.request(
+      "--dry-run", "POST", place.url("/feed"), "-d", "message=Hello", "-H", "X-Own: 1")
+    #expect(shown.status == 0, "\(shown.error)")
+    #expect(shown.output.hasPrefix("POST \(place.url("/feed"))\nAuthorization: Bearer …\n"))
+    #expect(shown.output.contains("X-Own: 1\n"))
+    #expect(shown.output.hasSuffix("\n\n13 bytes\n"))
+    let refused = try place.run([
+      "request", "--app", "9", "--account", "own:lestat", "--dry-run", "GET", place.url("/me"),
+    ])
+    #expect(refused.status == 66 || refused.status == 80, "\(refused.error)")
+    #expect(place.server.requests.isEmpty)
+    let history = try place.run(["history", "--json"])
+    #expect(!history.output.contains("token_used") && !history.output.contains("use_refused"))
+    let query = try RequestPlace(#""renewal":{"method":"refresh_token"},"token_in":"query""#)
+    let inQuery = try query.request("--dry-run", "GET", query.url("/me?a=b"))
+    #expect(inQuery.output == "GET \(query.url("/me?a=b&access_token=…"))\n", "\(inQuery.error)")
+    #expect(!(inQuery.output + shown.output).contains("at-0"))
+  }
+
   @Test func `believes the provider that a young credential has expired`() throws {
     let place = try RequestPlace(
       #""renewal":{"method":"refresh_token","minimum_age_seconds":86400}"#)

@@ -113,6 +113,7 @@ extension CommandTable {
         .option("json-body", "FILE", "a body of JSON, as it is; - for standard input", kind: .file),
         .flag("include", "print status and headers before the body").short("i"),
         .option("output", "FILE", "write to FILE, once all of it is there", kind: .file).short("o"),
+        .flag("dry-run", "show what would be sent, secrets hidden, and send and record nothing"),
         .option("max-wait", "DURATION", "wait so long where the provider says when to come back"),
       ],
       about: [

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// What a program learns of the work of other processes.
-@Suite(.timeLimit(.minutes(2))) struct ChangesTests {
+@Suite(.timeLimit(.minutes(10))) struct ChangesTests {
   private func pool(_ place: Place) throws -> SessionPool {
     do {
       let session = try place.create()

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FileWatchTests {
+@Suite(.timeLimit(.minutes(10))) struct FileWatchTests {
   private func write(_ text: String, _ path: String) throws {
     try text.write(toFile: path, atomically: false, encoding: .utf8)
   }

@@ -186,7 +186,9 @@ let package = Package(
     suite(
       "TamperTests",
       [
-        "TamperSupport", "TestSupport", "AccountVault", "Store", "Encoding", "Faults", "Sodium",
+        "TamperSupport", "TestSupport", "AccountVault", "Accounts", "Store", "Encoding", "Faults",
+        "Sodium",
+        "Time",
         "crash-driver",
       ]),
     suite(

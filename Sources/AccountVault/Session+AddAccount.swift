@@ -167,8 +167,7 @@ extension Session {
     let records = Records(store)
     var account = known
     let isProved = userID.map { id in known.userID.map { same(id, $0) } ?? false } ?? false
-    let held = try records.credential(known.id, client: client)
-    let present = held?.0
+    let present = try records.credential(known.id, client: client)?.0
     if let present, !isProved, !replaces {
       let state = try state(of: present, type: known.type)
       guard state != .valid, state != .expiring else { throw .credentialExists(known) }
@@ -184,9 +183,6 @@ extension Session {
     // What the response does not say may be anything (RFC 6749, 5.1: as asked); what it says counts,
     // even if it is empty.
     let answer = ScopeAnswer(answered: parsed.scopes, before: present?.scopes)
-    if let held, parsed.source == .signIn {
-      try enqueueReplaced(held.0, held.1, by: parsed.secret, of: account)
-    }
     try put(parsed, of: account, client: client, generation: generation, provider: provider)
     var details = client.isEmpty ? [] : [Entry.Detail("client", client)]
     details.append(Entry.Detail("generation", String(generation)))

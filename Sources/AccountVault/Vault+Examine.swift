@@ -82,7 +82,7 @@ extension Vault {
         Finding(
           "revocations", .warning,
           "\(waiting) that the provider was not told yet: they are tried again",
-          hint: "vault send-revocations"))
+          hint: "vault renew"))
     }
     if !file.slots.contains(where: { $0.kind == .recovery }) {
       findings.append(

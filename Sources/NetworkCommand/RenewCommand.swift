@@ -50,12 +50,16 @@ enum RenewCommand {
           reporter.show(planned)
         }
       } else if isWatching {
-        let summary = try await session.renewForever(over: sender) { renewal, next in
+        let summary = try await session.renewForever(
+          over: sender, revocations: { reporter.show($0) }
+        ) { renewal, next in
           if let renewal { reporter.show(renewal) } else { reporter.endRound(next) }
         }
         reporter.end(summary)
       } else {
         try await session.renewDue(scope, over: sender) { reporter.show($0) }
+        // Who names accounts asks for those alone.
+        if names.isEmpty { reporter.show(try await session.sendRevocations(over: sender)) }
       }
     }
     return try reporter.finish(isWatching: isWatching)
@@ -68,6 +72,7 @@ enum RenewCommand {
     private var listing: Listing
     private var failure: CommandFailure?
     private var status = ExitStatus.ok
+    private var revocations = RevocationReport()
     private var told: [(hook: String, line: String)] = []
     private var renewed = 0
     private var refused = 0
@@ -86,6 +91,10 @@ enum RenewCommand {
       if let hook = RenewalLine.hook(renewal) {
         told.append((hook, RenewalLine.object(renewal, label: false).line))
       }
+    }
+
+    func show(_ outcomes: [RevocationOutcome]) {
+      revocations.add(outcomes, to: terminal)
     }
 
     func show(_ planned: PlannedRenewal) {
@@ -138,7 +147,7 @@ enum RenewCommand {
       try terminal.flush()
       runHooks()
       if let failure { throw failure }
-      return isWatching ? .ok : status
+      return isWatching ? .ok : status.combined(with: revocations.status)
     }
   }
 }

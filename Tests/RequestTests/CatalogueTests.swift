@@ -75,7 +75,7 @@ struct CatalogueStage: ~Copyable {
     number += 1
     let renews = provider.renewal.method != .none
     let account = try session.addPlayed(
-      provider.id, "user\(number)", id: "\(number)", token: "at\(number)",
+      provider.id, "user\(number)", id: "\(number)", token: "at~\(number)",
       response: provider.dpop == .required
         ? #","token_type":"DPoP","sub":"\#(number)","scope":"atproto transition:email","expires_in":3600,"refresh_token":"r""#
         : renews
@@ -119,7 +119,7 @@ struct CatalogueStage: ~Copyable {
         events.contains(event), "\(provider.id): \(name): \(events)", sourceLocation: location)
     }
     #expect(
-      !"\(response.error.map { "\($0.message) \($0.hint ?? "")" } ?? "")".contains("at\(number)"),
+      !"\(response.error.map { "\($0.message) \($0.hint ?? "")" } ?? "")".contains("at~\(number)"),
       sourceLocation: location)
   }
 }

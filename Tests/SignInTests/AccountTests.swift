@@ -115,6 +115,61 @@ import Testing
     #expect(!"\(error)".contains("at-of-200"))
   }
 
+  @Test func `gives somebody else's token back later where the provider cannot be told now`()
+    async throws
+  {
+    let session = try place.create()
+    let account = try account(session)
+    answers("200", token: "at-of-200")
+    provider.on("revoke", .text("", status: 503))
+    let error = await refusal { () async throws(VaultError) in
+      try await session.signIn(
+        SignInRequest(.account(account.id.text)), over: .test(place.wall), at: Person().place())
+    }
+    #expect(error.code == .wrongUser)
+    let waiting = try #require(try session.pendingRevocations().first)
+    #expect(waiting.cause == .wrongUser && waiting.userID == "200" && waiting.attempts == 1)
+    #expect(try place.bytes().range(of: Data("at-of-200".utf8)) == nil)
+    provider.on("revoke", .json("{}"))
+    place.wall.advance(3600)
+    let outcomes = try await session.sendRevocations(over: .test(place.wall))
+    #expect(outcomes.map(\.state) == [.sent])
+    #expect(provider.requests("revoke").last?.field("token") == "at-of-200")
+    #expect(try session.entries(.revocationSent).last?.detail("cause") == "wrong_user")
+    #expect(try session.tokenText(account: account) == "at-1")
+  }
+
+  @Test func `takes the older token back, where the provider ends one token with it`() async throws
+  {
+    let session = try place.create()
+    let account = try account(session)
+    _ = try await session.signIn(
+      SignInRequest(.account(account.id.text)), over: .test(place.wall), at: Person().place())
+    let waiting = try session.pendingRevocations()
+    #expect(waiting.map(\.cause) == [.replaced] && waiting.map(\.generation) == [1])
+    let outcomes = try await session.sendRevocations(over: .test(place.wall))
+    #expect(outcomes.map(\.state) == [.sent])
+    #expect(provider.requests("revoke").map { $0.field("token") } == ["r", "at-1"])
+    #expect(try session.tokenText(account: account) == "at-2")
+    // The same token again is no other one.
+    _ = try await session.signIn(
+      SignInRequest(.account(account.id.text)), over: .test(place.wall), at: Person().place())
+    #expect(try session.pendingRevocations().isEmpty)
+  }
+
+  @Test func `leaves the older token alone, where the provider would end both`() async throws {
+    let session = try place.create()
+    try session.add(provider, #","revocation_reach":"grant""#)
+    let account = try session.addAccount(
+      NewAccount(type: "x-test", username: "lestat", userID: "9"),
+      credential: .response(
+        .text(#"{"access_token":"at-1","token_type":"bearer","refresh_token":"r"}"#)))
+    _ = try await session.signIn(
+      SignInRequest(.account(account.id.text)), over: .test(place.wall), at: Person().place())
+    #expect(try session.credential(of: account)?.generation == 2)
+    #expect(try session.pendingRevocations().isEmpty)
+  }
+
   @Test func `gives no token back that may share its end with another account's`() async throws {
     let session = try place.create()
     let account = try account(session)
@@ -128,6 +183,7 @@ import Testing
     }
     #expect(error.code == .wrongUser)
     #expect(provider.requests("revoke").isEmpty)
+    #expect(try session.pendingRevocations().isEmpty)
   }
 
   @Test func `learns who an account is, and takes no other account's user`() async throws {

@@ -58,6 +58,8 @@ final class SetClock: Sendable {
 
   var waited: Int64 { (jumped.withLock { $0 } + 500_000_000) / 1_000_000_000 }
 
+  func advance(_ by: Int64) { seconds.withLock { $0 += by } }
+
   func jump(to boot: Int64) {
     let real = Clock.system.sinceBoot()
     jumped.withLock { $0 = max($0, boot - real) }

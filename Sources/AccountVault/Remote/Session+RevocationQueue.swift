@@ -85,6 +85,9 @@ extension Session {
   ) throws(VaultError) -> String? {
     let reference = ClientReference(type: type, clientID: credential.clientID)
     let hasSecret = try Records(store).client(reference)?.0.hasSecret ?? false
+    guard provider.address(.revoke, of: credential.clientID) != nil else {
+      return "\(provider.name) takes no token back"
+    }
     switch provider.revocation {
     case .none: return "\(provider.name) takes no token back"
     case .rfc7009: return credential.clientID.isEmpty ? Network.noClient : nil
@@ -96,9 +99,23 @@ extension Session {
 
   /// Whether taking this token back would end another credential that the vault still holds: some
   /// providers end all that a person allowed a client, whichever token they are shown.
+  ///
+  /// Of a token that came from a sign-in of somebody else, any other account's credential of the client
+  /// counts, whatever the definition says: whose it is may not be known, and many servers end what they
+  /// should not.
   func endsAnother(
     _ pending: PendingRevocation, _ provider: Provider
   ) throws(VaultError) -> Bool {
+    if pending.cause == .wrongUser {
+      var isHeld = false
+      try Records(store).forEachAccount { (account) throws(VaultError) in
+        isHeld =
+          account.id != pending.account && account.type == pending.type
+          && account.clients.contains { same($0, pending.clientID) }
+        return !isHeld
+      }
+      return isHeld
+    }
     guard provider.revocationReach == .grant else { return false }
     let records = Records(store)
     var accounts = [pending.account]
@@ -134,16 +151,21 @@ extension Session {
 
   /// Takes back a sign-in that came back as somebody else: its tokens are kept nowhere else.
   ///
+  /// Only by RFC 7009, which ends one token; the other ways may take back the whole app. Not where
+  /// another account of the type has a credential of the client: many servers end both (RFC 7009
+  /// section 2.1), and an account that was signed in by mistake would lose its own.
+  ///
   /// - Parameters:
   ///   - account: The account that the sign-in was for.
-  ///   - userID: Whose tokens they are.
-  /// - Returns: Nil where there is nothing to take back.
+  ///   - userID: Whose tokens they are; nil where that is not known.
+  /// - Returns: Nil where there is nothing to take back, or it must not be.
   @discardableResult
   package func discard(
     _ secret: borrowing CredentialSecret, _ credential: Credential, for account: Account,
-    userID: String
+    userID: String?
   ) throws(VaultError) -> RevocationNotice? {
-    try store.write { () throws(VaultError) in
+    guard try provider(account.type).revocation == .rfc7009 else { return nil }
+    return try store.write { () throws(VaultError) in
       try enqueueRevocation(of: secret, credential, account, userID: userID, .wrongUser)
     }
   }

@@ -49,8 +49,17 @@ extension Session {
   public func sendRevocations(
     over network: Network, isForced: Bool = false
   ) async throws(VaultError) -> [RevocationOutcome] {
+    try await sendRevocations(over: network, isForced: isForced) { _ in true }
+  }
+
+  /// The same for a part of the queue.
+  func sendRevocations(
+    over network: Network, isForced: Bool = false, of isMeant: (PendingRevocation) -> Bool
+  ) async throws(VaultError) -> [RevocationOutcome] {
     var outcomes: [RevocationOutcome] = []
-    for pending in try pendingRevocations() {
+    for pending in try pendingRevocations() where isMeant(pending) {
+      // A task that is cancelled begins nothing more.
+      if Task.isCancelled { break }
       switch try claim(pending.id, isForced: isForced) {
       case .none: continue
       case .settled(let outcome): outcomes.append(outcome)
@@ -75,7 +84,7 @@ extension Session {
       guard pending.notBefore <= now || isForced && !pending.isProvidersTime else { return .none }
       let provider = try provider(pending.type)
       if try endsAnother(pending, provider) {
-        let why = "the person signed in anew, and \(provider.name) would end that sign-in too"
+        let why = "another sign-in is in the vault, and \(provider.name) would end that too"
         return .settled(try forget(pending, .superseded, why, nil))
       }
       guard now < pending.endsAt else {

@@ -168,7 +168,7 @@ extension Session {
       details: details(of: held))
   }
 
-  private func lose(_ held: Held, reason: String, evidence: Evidence) throws(VaultError) -> Taken {
+  func lose(_ held: Held, reason: String, evidence: Evidence) throws(VaultError) -> Taken {
     let records = Records(store)
     var entries: [UInt64] = []
     if case .rejected = held.credential.mark {

@@ -72,7 +72,8 @@ extension Session {
     return summary
   }
 
-  /// Renews what is due, and waits for what comes next, until the task is cancelled.
+  /// Renews what is due, tells providers of the tokens that are over, and waits for what comes next,
+  /// until the task is cancelled.
   ///
   /// The wait is on `CLOCK_BOOTTIME`, which counts the machine's sleep: what became due meanwhile is
   /// renewed at once, spread as ever. Where the wall clock jumps, everything is looked at again, and
@@ -80,9 +81,12 @@ extension Session {
   ///
   /// - Parameters:
   ///   - within: What becomes due in so many seconds is due.
+  ///   - revocations: Told what became of those that were due, after a round's renewals.
   ///   - each: Told each outcome; after each round, nil with the time of the next look.
   public func renewForever(
-    over network: Network, within: Int64 = 0, each: (Renewal?, _ nextLook: Timestamp?) -> Void
+    over network: Network, within: Int64 = 0,
+    revocations: ([RevocationOutcome]) -> Void = { _ in },
+    each: (Renewal?, _ nextLook: Timestamp?) -> Void
   ) async throws(VaultError) -> RenewalSummary {
     var scope = RenewalScope()
     scope.within = within
@@ -96,7 +100,12 @@ extension Session {
       summary.renewed += round.renewed
       summary.rejected += round.rejected
       summary.failed += round.failed
-      let next = try nextLook()
+      let told = try await sendRevocations(over: network)
+      if !told.isEmpty { revocations(told) }
+      var next = try nextLook()
+      for pending in try pendingRevocations() {
+        next = next.map { min($0, pending.notBefore) } ?? pending.notBefore
+      }
       each(nil, next)
       let wait = next.map { Self.pause(until: $0 - clock.now(), within: within) } ?? 60
       guard await network.wait(seconds: wait) else { return summary }

@@ -1,48 +1,32 @@
 import Accounts
 import Faults
-import OAuth
-import Providers
 import Sodium
-import Store
+import Time
 
 extension Session {
-  /// Gives a new token back to the provider that the vault does not take, so that nobody has it: of
-  /// another person, or of a person that the provider did not tell.
+  /// Gives a new token back to the provider that the vault does not take, because it is another
+  /// person's, so that nobody has it.
   ///
-  /// Not where the vault may hold an older token of the same person and client: many servers end both
-  /// (RFC 7009 section 2.1), and the account that was signed in by mistake would lose its own. Only
-  /// by RFC 7009, which ends one token; the other ways may take back the whole app. What goes wrong
-  /// here changes nothing: the token is forgotten and ends by itself.
+  /// It goes through the queue of revocations, so that it is sent later where the provider cannot be
+  /// told now. What goes wrong here hides nothing: the caller is told of the wrong user.
   func giveBack(
-    _ access: Access, refresh: SharedSecret?, of plan: SignInPlan, _ subject: SignInSubject,
-    _ reason: VaultError, over network: Network
+    _ secret: borrowing CredentialSecret, _ credential: Credential, userID: String?,
+    _ subject: SignInSubject, over network: Network
   ) async {
-    guard reason.code == .wrongUser, !holdsOther(plan, subject),
-      plan.provider.revocation == .rfc7009, let url = plan.server.endpoints[.revoke]
-    else { return }
-    let token = refresh ?? access.accessToken
-    _ = try? await network.exchange(
-      with: url, at: .revoke, of: plan.provider, proof: access.proof
-    ) { (time) throws(OAuthError) in
-      try OAuth2.revocation(
-        at: url, of: token.bytes, refresh == nil ? .accessToken : .refreshToken,
-        by: network.oauth2(plan.client, plan.provider, time: time))
-    }
-  }
-
-  /// Whether another account of the type has a credential of this client.
-  private func holdsOther(_ plan: SignInPlan, _ subject: SignInSubject) -> Bool {
-    var isHeld = false
+    // Nothing is in the vault of an account that was only to be added: the queue and the ledger name it
+    // by an id of its own.
+    let account =
+      subject.known
+      ?? Account(
+        id: AccountID(Random.key16()), type: subject.type, username: userID ?? "", createdAt: now)
     do throws(VaultError) {
-      try forEachAccount(type: subject.type) { (account) throws(VaultError) in
-        isHeld =
-          account.id != subject.known?.id
-          && account.clients.contains { same($0, plan.client.client.clientID) }
-        return !isHeld
+      let notice = try discard(secret, credential, for: account, userID: userID)
+      guard notice?.isPending == true, !Task.isCancelled else { return }
+      _ = try await sendRevocations(over: network) {
+        $0.cause == .wrongUser && $0.account == account.id
       }
     } catch {
-      return true
+      return
     }
-    return isHeld
   }
 }

@@ -34,7 +34,6 @@ extension Session {
       accessToken: SharedSecret(response.accessToken.copy()),
       tokenSecret: Self.shared(response.tokenSecret), proof: reply.proof?.key,
       userID: response.userID)
-    let refresh = Self.shared(response.refreshToken)
     do throws(VaultError) {
       let answer = try await answer(
         for: access, userID: response.userID, username: response.username,
@@ -43,10 +42,19 @@ extension Session {
       let parsed = ParsedCredential(
         response, kind: provider.protocol == .oauth1 ? .oauth1 : .oauth2, signIn: answer,
         asked: plan.scopes, proofKey: reply.proof?.scalar.bytes.copy())
-      return try write(parsed, answer, plan, subject)
+      let secret = parsed.secret.copy()
+      let credential = parsed.credential(
+        client: plan.client.client.clientID, generation: 1, now: now)
+      do throws(VaultError) {
+        return try write(parsed, answer, plan, subject)
+      } catch {
+        if error.code == .wrongUser {
+          await giveBack(secret, credential, userID: answer.userID, subject, over: network)
+        }
+        throw error
+      }
     } catch {
       guard !Task.isCancelled else { throw .signInInterrupted }
-      await giveBack(access, refresh: refresh, of: plan, subject, error, over: network)
       throw error
     }
   }
@@ -189,7 +197,8 @@ extension Session {
     var notes = answer.notes
     if let owner {
       account = owner
-      let present = try Records(store).credential(owner.id, client: client)?.0
+      let held = try Records(store).credential(owner.id, client: client)
+      let present = held?.0
       generation = (present?.generation ?? 0) + 1
       let isProved = owner.userID != nil && answer.userID != nil
       if !isProved, answer.userID == nil {
@@ -201,6 +210,7 @@ extension Session {
         guard state != .valid, state != .expiring else { throw .credentialExists(owner) }
       }
       try bind(&account, answer, client: client, isProved: isProved)
+      if let held { try enqueueReplaced(held.0, held.1, by: parsed.secret, of: account) }
       try put(parsed, of: account, client: client, generation: generation, provider: plan.provider)
     } else {
       guard let new = subject.new else { throw .signInInterrupted }

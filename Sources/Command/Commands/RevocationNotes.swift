@@ -35,6 +35,6 @@ extension Context {
     throw CommandFailure(
       .tryAgain,
       "\(done), but \(provider) was not told yet: that waits in the vault and is tried again",
-      hint: "vault send-revocations")
+      hint: "vault renew")
   }
 }

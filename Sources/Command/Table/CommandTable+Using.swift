@@ -69,6 +69,10 @@ extension CommandTable {
         itself named is kept.
         """,
         """
+        Where no account is named, providers are told of tokens that are over as well, such as those \
+        of an account that was removed: exit 75 where one could not be told yet.
+        """,
+        """
         An account that was restored from a backup is renewed only where it is named: its refresh \
         token may have been used since, and using it again can end the grant at the provider.
         """,
@@ -88,7 +92,7 @@ extension CommandTable {
         "next_attempt_at",
       ]),
       exits: [
-        .damaged, .notFound, .tryAgain, .config, .signIn, .ambiguous, .locked, .wrongKey,
+        .failed, .damaged, .notFound, .tryAgain, .config, .signIn, .ambiguous, .locked, .wrongKey,
         .newerFormat,
       ], needs: [.vault, .key, .network]),
     hiddenRenewal,

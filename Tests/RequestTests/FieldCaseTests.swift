@@ -239,7 +239,8 @@ import Time
 
   @Test(
     arguments: [
-      ("120", 120), ("0", 0), ("-1", nil), ("1e3", nil), ("0x10", nil), ("", nil),
+      ("120", 120), ("0", 0), ("-1", nil), ("+5", nil), ("1e3", nil), ("0x10", nil),
+      ("1.5", nil), ("120s", nil), ("1, 2", nil), ("soon", nil), ("", nil),
     ] as [(String, Int64?)])
   func `B43 Retry-After is believed in its own forms alone`(_ value: String, _ seconds: Int64?)
     async throws

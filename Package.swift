@@ -98,13 +98,16 @@ let package = Package(
     // What Scripts/bench measures the library with; no product.
     .executableTarget(
       name: "vault-bench",
-      dependencies: ["AccountVault", "Accounts", "Ledger", "Faults", "FileSystem", "Sodium"],
+      dependencies: [
+        "AccountVault", "Accounts", "Ledger", "Faults", "FileSystem", "Sodium", "Time",
+      ],
       path: "Sources/Benchmarks", swiftSettings: strict),
     // The same of what the network needs, so that the other loads no libcurl.
     .executableTarget(
       name: "vault-network-bench",
       dependencies: [
-        "AccountVault", "AccountVaultNetwork", "HTTP", "HTTPTypes", "OAuth", "Sodium", "Time",
+        "AccountVault", "AccountVaultNetwork", "Faults", "FileSystem", "HTTP", "HTTPTypes", "OAuth",
+        "Sodium", "Time",
       ],
       path: "Sources/NetworkBenchmarks", swiftSettings: strict),
     // Tests
@@ -140,7 +143,8 @@ let package = Package(
       "RenewalTests",
       [
         "AccountVault", "AccountVaultNetwork", "Accounts", "Encoding", "Faults", "HTTP",
-        "HTTPTypes", "Ledger", "Listener", "OAuth", "Providers", "Sodium", "Store", "Time",
+        "HTTPTypes", "Ledger", "Listener", "OAuth", "Providers", "SQLite", "Sodium", "Store",
+        "Time",
         "TestSupport", "vault", "vault-agent",
       ]),
     suite("ProvidersTests", ["Providers", "Time", "Sodium"]),

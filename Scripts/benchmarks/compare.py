@@ -10,14 +10,21 @@ Our side in one process is `vault-bench JOB ARGUMENTS`, which prints lines `name
     grant DIR SECONDS GROUP  for SECONDS: durable grants, GROUP to a commit       -> grants  /s
     ledger DIR ENTRIES       a new vault as by `make`, whose ledger has ENTRIES   -> made    s
     verify DIR               the whole ledger, one thread                         -> entries /cpu-s
+    due DIR ACCOUNTS DUE     a new vault as by `make`, with accounts of a provider of its own, DUE of
+                             which are due 3,500 s after its making               -> made    s
+    find DIR                 those found as the engine finds them, each row checked; warm
+                                                        -> find cpu-ms, due credentials
 
-DIR is there and empty for `make` and `ledger`.
+DIR is there and empty for `make`, `ledger` and `due`.
 
 Our side of what the network needs is `vault-network-bench JOB ARGUMENTS`, which prints the same:
 
     sign COUNT                       OAuth 1.0a signatures       -> signatures    /cpu-s
     requests URL COUNT AT-ONCE CA    posts of a form, AT-ONCE at a time, connections kept
                                                                  -> requests-wall /s
+    renew DIR URL CA ROUND           renews what is due in a vault of `due`; ROUND counts from 0, and in
+                                     each all are due again
+                         -> renewals-wall /s, renewed credentials, growth KiB (of the peak of memory)
 """
 
 import argparse
@@ -27,6 +34,8 @@ import statistics
 import subprocess
 import sys
 import time
+
+DUE = 1_000  # credentials, of ten times as many at least
 
 SIZES = {  # accounts of the large and the small vault, entries, rounds, reads, seconds of grants,
            # requests
@@ -121,15 +130,20 @@ class Bench:
     def network_bench(self, name, *arguments):
         return self.told(self.network, "vault-network-bench", name, *arguments)
 
+    @classmethod
+    def told(cls, program, called, name, *arguments):
+        figures = cls.all_told(program, called, *arguments)
+        if name not in figures:
+            raise Unmeasured(f"{called} {arguments[0]} tells no {name}")
+        return figures[name]
+
     @staticmethod
-    def told(program, called, name, *arguments):
+    def all_told(program, called, *arguments):
+        """All figures of one run, by name."""
         if program == "none":
             raise Unmeasured(f"{called} is not there")
-        for line in run(program, *map(str, arguments)).splitlines():
-            told, value, _ = line.split()
-            if told == name:
-                return float(value)
-        raise Unmeasured(f"{called} {arguments[0]} tells no {name}")
+        lines = run(program, *map(str, arguments)).splitlines()
+        return {name: float(value) for name, value, _ in map(str.split, lines)}
 
     def c_program(self, name):
         path = os.path.join(self.c, name)
@@ -169,6 +183,13 @@ class Bench:
             os.makedirs(path, 0o700)
             self.vault_bench("made", "make", path, accounts)
         return self.once(f"ours-{accounts}", make)
+
+    def due_vault(self, accounts, purpose="find"):
+        """A vault with 1,000 due; those that are renewed have their own."""
+        def make(path):
+            os.makedirs(path, 0o700)
+            self.vault_bench("made", "due", path, accounts, DUE)
+        return self.once(f"due-{purpose}-{accounts}", make)
 
     # Measuring.
 
@@ -228,6 +249,39 @@ class Bench:
               f" {other:<11} {ratio:>7} {bound:<8} {verdict}", flush=True)
 
 
+def renewal_total(bench):
+    """Accounts of the vault in which 1,000 are renewed."""
+    return min(max(bench.accounts, 10 * DUE), 100_000)
+
+
+def renewals(bench, server, c_requests):
+    """Renewals a second, and the growth of the memory's peak, of ours; and what C's requests and
+    C's durable writes, one row to each, would make in sequence.
+
+    Of C's groups that of 10 is taken: at 8 at once no more than 8 answers come together, and none
+    may be used before it is written. C writes no intents.
+    """
+    grown = []
+
+    def ours():
+        vault = bench.due_vault(renewal_total(bench), "renew")
+        figures = bench.all_told(bench.network, "vault-network-bench", "renew", vault, server.url,
+                                 server.authority, len(grown))
+        if figures.get("renewed") != DUE:
+            raise Unmeasured(f"vault-network-bench renew: {figures.get('renewed')}, not {DUE}")
+        grown.append(figures["growth"])
+        return figures["renewals-wall"]
+
+    def theirs():
+        requests = c_requests(server, DUE)
+        writes = figure_in(run(bench.c_program("commit"), bench.room, str(bench.seconds)),
+                           "WAL FULL".ljust(30) + f" {10:6d}", 1)
+        return 1 / (1 / requests + 1 / writes)
+
+    rates = bench.in_turn(ours, theirs)
+    return *rates, rates[0] if isinstance(rates[0], Unmeasured) else max(grown)
+
+
 def measure(bench):
     accounts, small = bench.accounts, bench.few
     print(f"{accounts:,} accounts, {bench.entries:,} entries, medians of {bench.rounds} in turn")
@@ -283,23 +337,56 @@ def measure(bench):
         lambda: bench.c_figure("BLAKE2b verify, 8 typed columns", 0, "chain", "run", c_ledger(), 1))
     bench.tell(9, f"verify {bench.entries:,} entries", ours, theirs, "/cpu-s", least=0.8)
 
+    # 10: what is due, found by the index. Each row of ours is opened and checked, and so is its
+    # account's; C reads the row and joins the account.
+    large, little = max(accounts, 10 * DUE), max(small, 10 * DUE)
+
+    def find(count):
+        figures = bench.all_told(bench.ours, "vault-bench", "find", bench.due_vault(count))
+        if figures.get("due") != DUE:
+            raise Unmeasured(f"vault-bench find: {figures.get('due')} found, not {DUE}")
+        return figures["find"]
+
+    ranges = []
+
+    def c_find(start, anew):
+        # One run tells all its ways.
+        if anew or not ranges:
+            ranges.append(run(bench.c_program("range"), bench.c_vault(large), str(large)))
+        return figure_in(ranges[-1], start, 2)
+
+    ours, theirs, scan = bench.in_turn(
+        lambda: find(large), lambda: c_find("index + row + join account", True),
+        lambda: c_find("full scan (no index), ids", False))
+    bench.tell(10, f"find {DUE:,} due of {large:,}", ours, theirs, "cpu-ms", most=1.5)
+    if large >= 1_000_000:
+        bench.tell(10, "the same against a scan of all", ours, scan, "cpu-ms", most=0.1,
+                   other="C scan")
+    many, few = bench.in_turn(lambda: find(large), lambda: find(little))
+    bench.tell(10, f"the same of {large:,} against {little:,}", many, few, "cpu-ms", most=2.5,
+               other="ours, few")
+
     # 11: requests as renewals make them, 8 at once.
-    def c_requests(server):
-        told = run(bench.c_program("httploop"), server.url, str(bench.requests), "8",
-                   server.authority)
+    def c_requests(server, count):
+        told = run(bench.c_program("httploop"), server.url, str(count), "8", server.authority)
         if ", 0 bad," not in told:
             raise Unmeasured(f"httploop: {told.strip()}")
-        return figure_in(told, f"{bench.requests} requests, 8 at once:", 0, ending="/s")
+        return figure_in(told, f"{count} requests, 8 at once:", 0, ending="/s")
 
     try:
         with TokenEndpoint(bench.c_program("nginx.sh"), bench.room) as server:
             ours, theirs = bench.in_turn(
                 lambda: bench.network_bench("requests-wall", "requests", server.url,
                                             bench.requests, 8, server.authority),
-                lambda: c_requests(server))
+                lambda: c_requests(server, bench.requests))
+            renewed = renewals(bench, server, c_requests)
     except (Unmeasured, subprocess.CalledProcessError) as reason:
         ours = theirs = Unmeasured(str(reason))
+        renewed = ours, theirs, ours
     bench.tell(11, f"{bench.requests:,} requests over TLS, 8 at once", ours, theirs, "/s", least=0.8)
+    bench.tell(11, f"renew {DUE:,} due of {renewal_total(bench):,}, with the writes", *renewed[:2],
+               "/s", least=0.8)
+    bench.tell("", "the growth of its memory", renewed[2], 16384.0, "KiB", most=1.0, other="16 MiB")
 
     # 13: OAuth 1.0a.
     ours, theirs = bench.in_turn(

@@ -22,12 +22,16 @@ struct BenchVault {
 
   static func label(_ index: Int) -> String { "facebook:" + name(index) }
 
-  func unlock() throws(VaultError) -> Session {
+  /// - Parameter options: With another clock, for what depends on the time.
+  func unlock(
+    _ options: Vault.UnlockOptions = Vault.UnlockOptions()
+  ) throws(VaultError) -> Session {
     let key = try files { () throws(FileError) in
       try Files.openExisting(keyPath, write: false).readAll(maximum: 32)
     }
     var bytes = key
-    return try Vault.open(at: path).unlock(with: .keyFile(Secret(wiping: &bytes)))
+    return try Vault.open(at: path).unlock(
+      with: .keyFile(Secret(wiping: &bytes)), options: options)
   }
 
   /// How many accounts the vault was made with.
@@ -68,7 +72,10 @@ struct BenchVault {
     try session.flush()
   }
 
-  private func create() throws(VaultError) -> Session {
+  /// - Parameter unlocking: With another clock, for what depends on the time.
+  func create(
+    _ unlocking: Vault.UnlockOptions = Vault.UnlockOptions()
+  ) throws(VaultError) -> Session {
     var key = Random.bytes(32)
     try files { () throws(FileError) in
       let file = try Files.createNew(keyPath)
@@ -77,9 +84,10 @@ struct BenchVault {
     }
     var options = Vault.CreationOptions()
     options.makesRecoveryCode = false
+    options.session = unlocking
     _ = try Vault.create(
       at: path, passphrase: nil, keyFile: Secret(wiping: &key), options: options)
-    return try unlock()
+    return try unlock(unlocking)
   }
 
   private func fill(_ session: borrowing Session, accounts: Int) throws(VaultError) {

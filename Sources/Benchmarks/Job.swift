@@ -8,10 +8,13 @@ enum Job {
   case grant(BenchVault, seconds: Double, group: Int)
   case verify(BenchVault)
   case list(BenchVault)
+  case due(DueVault, accounts: Int, due: Int)
+  case find(DueVault)
 
   static let usage = """
     usage: vault-bench make DIR ACCOUNTS | ledger DIR ENTRIES | token DIR READS
            vault-bench grant DIR SECONDS GROUP | verify DIR | list DIR
+           vault-bench due DIR ACCOUNTS DUE | find DIR
     """
 
   init?(_ words: [String]) {
@@ -26,12 +29,16 @@ enum Job {
       guard words.count > 4, let group = Int(words[4]), group > 0 else { return nil }
       self = .grant(vault, seconds: seconds, group: group)
     case ("verify", _): self = .verify(vault)
+    case ("due", let count?):
+      guard words.count > 4, let due = Int(words[4]), due <= Int(count) else { return nil }
+      self = .due(DueVault(vault), accounts: Int(count), due: due)
+    case ("find", _): self = .find(DueVault(vault))
     case ("list", _): self = .list(vault)
     default: return nil
     }
   }
 
-  func run() throws(VaultError) {
+  func run() async throws(VaultError) {
     let began = Stopwatch()
     switch self {
     case .make(let vault, let accounts):
@@ -44,6 +51,10 @@ enum Job {
     case .grant(let vault, let seconds, let group):
       try Granting(vault, seconds: seconds, group: group).run()
     case .verify(let vault): try Checking(vault).run()
+    case .due(let vault, let accounts, let due):
+      try vault.make(accounts: accounts, due: due)
+      Figure.tell("made", began.wallSeconds, "s")
+    case .find(let vault): try await vault.find()
     case .list(let vault): try Listing(vault).run()
     }
     Figure.tell("memory", Double(Stopwatch.peakKibibytes), "KiB")

@@ -9,7 +9,7 @@ do throws(VaultError) {
     Swift.print(Job.usage)
     exit(64)
   }
-  try job.run()
+  try await job.run()
 } catch {
   Swift.print("vault-bench: \(error.message)")
   exit(1)

@@ -13,8 +13,17 @@ do {
     guard words.count == 6, let count = Int(words[3]), let atOnce = Int(words[4]), atOnce > 0
     else { fallthrough }
     try await Requests(url: words[2], count: count, atOnce: atOnce, authority: words[5]).run()
+  case "renew":
+    guard words.count == 6, let round = Int64(words[5]), round >= 0 else { fallthrough }
+    try await Renewing(
+      directory: words[2], url: words[3], authority: words[4], round: round
+    ).run()
   default:
-    Swift.print("usage: vault-network-bench sign COUNT | requests URL COUNT AT-ONCE CA-FILE")
+    Swift.print(
+      """
+      usage: vault-network-bench sign COUNT | requests URL COUNT AT-ONCE CA-FILE
+             vault-network-bench renew DIR URL CA-FILE ROUND
+      """)
     exit(64)
   }
 } catch {

@@ -67,6 +67,17 @@ extension Session {
     }
   }
 
+  /// How many credentials the engine must look at by now: what ``renewDue(_:over:each:)`` goes through,
+  /// found and checked as it does, and nothing is done about them. For measuring.
+  package func dueCount() async throws(VaultError) -> Int {
+    var count = 0
+    try await forEachDue(until: now) { (page) async throws(VaultError) in
+      count += page.count
+      return true
+    }
+    return count
+  }
+
   /// When the engine must look at something next; nil where nothing comes by itself.
   func nextLook() throws(VaultError) -> Timestamp? {
     try store.read { () throws(VaultError) in

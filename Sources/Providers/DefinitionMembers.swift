@@ -33,7 +33,7 @@ package enum DefinitionMembers {
     "rate_headers[]": ["reset", "remaining", "unit", "member"],
     "error_body": [
       "code", "subcode", "type", "description", "message", "title", "user_title", "user_message",
-      "transient", "ok", "success_codes", "partial",
+      "transient", "ok", "success_codes", "partial", "in_success",
     ],
     "errors[]": [
       "status", "code", "subcode", "type", "description", "description_contains", "challenge",

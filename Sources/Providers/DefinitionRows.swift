@@ -117,6 +117,13 @@ enum DefinitionRows {
       }
       shape.successCodes = texts
     }
+    // Each of the three has a meaning in a success alone.
+    let tellsOfSuccess = shape.ok != nil || !shape.successCodes.isEmpty || !shape.partial.isEmpty
+    shape.inSuccess = try object.flag("in_success") ?? tellsOfSuccess
+    if tellsOfSuccess, !shape.inSuccess {
+      throw DefinitionError(
+        object.full("in_success"), "is false beside ok, success_codes or partial")
+    }
     return shape
   }
 

@@ -175,6 +175,9 @@ public struct Provider: Sendable {
     package var successCodes: Set<String> = []
     /// Members beside which errors in a 2xx reply are only partial.
     package var partial: [MemberPath] = []
+    /// Whether an API's reply with a status of success may be an error. Only then is its body looked
+    /// at before it is handed out.
+    package var inSuccess = false
   }
 }
 

@@ -230,6 +230,8 @@ import Testing
     ("error_body.kode", #""error_body": {"kode": "x"}"#),
     ("error_body.code", #""error_body": {"code": "*.x"}"#),
     ("error_body.success_codes", #""error_body": {"success_codes": [{"from": 1, "to": 2}]}"#),
+    ("error_body.in_success", #""error_body": {"in_success": "yes"}"#),
+    ("error_body.in_success", #""error_body": {"ok": "ok", "in_success": false}"#),
     ("errors", #""errors": {}"#), ("errors[0]", #""errors": [{"class": "invalid"}]"#),
     ("errors[0]", #""errors": [{"at": "token", "class": "invalid"}]"#),
     ("errors[0].class", #""errors": [{"code": 1}]"#),

@@ -79,14 +79,17 @@ extension Network {
     if provider.protocol == .oauth1 {
       sent.secretHeaders.append(
         ("Authorization", try signature(of: request, by: access, provider, time: time)))
-    } else if let proof = access.proof, access.tokenType.lowercased() == "dpop" {
-      // A bound token is never sent as a bearer token (RFC 9449 section 7.2).
+    } else if access.tokenType.lowercased() == "dpop" {
+      // A bound token is never sent as a bearer token, which whoever reads it could use (RFC 9449
+      // section 7.2); without its key the server refuses it.
       sent.secretHeaders.append(("Authorization", access.accessToken.following("DPoP ")))
-      let proof = try DPoP.proof(
-        request.method, request.url, by: proof,
-        accessTokenHash: DPoP.hash(of: access.accessToken.bytes),
-        nonce: origins.nonce(of: request.url.origin), time: time)
-      sent.headers.append(("DPoP", proof))
+      if let key = access.proof {
+        let proof = try DPoP.proof(
+          request.method, request.url, by: key,
+          accessTokenHash: DPoP.hash(of: access.accessToken.bytes),
+          nonce: origins.nonce(of: request.url.origin), time: time)
+        sent.headers.append(("DPoP", proof))
+      }
     } else if provider.tokenPlace == .query {
       var form = FormBody(.strict)
       form.append(provider.tokenParameter, access.accessToken.bytes)

@@ -5,8 +5,9 @@ import Synchronization
 /// Takes a reply while it comes: hands a success out at once, and keeps what may be a refusal until it is
 /// known what it means.
 ///
-/// Some providers put errors into replies with a status of success, so the first bytes of such a reply
-/// are kept too: a body that ends within them is read as a whole, and a longer one is no error.
+/// Some providers put errors into replies with a status of success, and their definitions say so: the
+/// first bytes of such a reply are kept too. A body that ends within them is read as a whole, and a
+/// longer one is no error.
 final class Reception: HTTPReceiver {
   /// As much of a success is kept, in bytes, before it is handed out.
   static let holdsOfSuccess = 16_384
@@ -27,12 +28,19 @@ final class Reception: HTTPReceiver {
   private let state = Mutex(State())
   private let receiver: any ResponseReceiver
 
-  init(_ receiver: any ResponseReceiver) { self.receiver = receiver }
+  /// Whether a success may be a refusal by what is in it.
+  private let readsSuccess: Bool
+
+  /// - Parameter readsSuccess: Whether the provider puts errors into replies with a status of success.
+  init(_ receiver: any ResponseReceiver, readsSuccess: Bool) {
+    self.receiver = receiver
+    self.readsSuccess = readsSuccess
+  }
 
   // MARK: From the transport
 
   func begin(status: Int, headers: [(name: String, value: String)]) -> Bool {
-    let streams = (200...299).contains(status) && !Self.mayHoldError(headers)
+    let streams = (200...299).contains(status) && !(readsSuccess && Self.mayHoldError(headers))
     state.withLock { state in
       state.status = status
       state.headers = headers

@@ -18,12 +18,13 @@ package struct RequestAttempt: Sendable {
 
   var client: ClientReference { ClientReference(type: account.type, clientID: access.clientID) }
 
-  /// Sends it, and waits for the whole reply. A success is handed out while it comes; anything else is
-  /// kept, and handed out once it is settled.
+  /// Sends it, and waits for the whole reply. A success is handed out while it comes, unless the
+  /// definition says that it may hold an error; anything else is kept, and handed out once it is
+  /// settled.
   package func send(
     over network: Network, to receiver: any ResponseReceiver
   ) async -> RequestReply {
-    let reception = Reception(receiver)
+    let reception = Reception(receiver, readsSuccess: provider.errorBody.inSuccess)
     var network = network
     network.transport = ReceivingTransport(transport: network.transport, reception: reception)
     let limits = httpLimits

@@ -1,8 +1,9 @@
 /// Who is handed the answer to a signed request while it comes.
 ///
 /// Called on a thread of the network's, in order, never at the same time: once ``begin(status:headers:)``,
-/// then the body's pieces. A try that is followed by another (after a renewal, after a wait) hands
-/// out nothing.
+/// then the body's pieces. A success is handed out as it comes, but for providers whose definitions say
+/// that it may hold an error: of its text the first 16 KiB are looked at before. A try that is followed
+/// by another (after a renewal, after a wait) hands out nothing.
 public protocol ResponseReceiver: Sendable {
   /// Status and headers of the answer, before any of the body.
   func begin(status: Int, headers: [(name: String, value: String)])

@@ -314,7 +314,15 @@ extension Session {
   /// Takes as many as there is room for, each with its lock.
   private func takeNext(_ batch: RenewalBatch) throws(VaultError) -> [DueCredential] {
     var next: [DueCredential] = []
-    while let (credential, host) = batch.next({ host(of: $0) }) {
+    // Asked of all that wait, and each answer is a transaction: once for each type.
+    var hosts: [String: String] = [:]
+    func known(_ type: String) -> String {
+      if let host = hosts[type] { return host }
+      let host = host(of: type)
+      hosts[type] = host
+      return host
+    }
+    while let (credential, host) = batch.next(known) {
       guard let lock = try RenewalLock.take(credential.key, of: store) else {
         batch.leave(credential)
         continue

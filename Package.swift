@@ -30,6 +30,7 @@ let package = Package(
   name: "AccountVault",
   products: [
     .library(name: "AccountVault", targets: ["AccountVault"]),
+    .library(name: "AccountVaultClient", targets: ["AccountVaultClient"]),
     .executable(name: "vault", targets: ["vault"]),
     .executable(name: "vault-agent", targets: ["vault-agent"]),
   ],
@@ -91,10 +92,19 @@ let package = Package(
         "Command", "AccountVault", "AccountVaultNetwork", "Accounts", "Providers", "OAuth",
         "HTTPTypes", "QRCode", "Encoding", "Faults", "FileSystem", "Sodium", "Time", "JSON",
       ]),
-    // 8: executables
+    // 8: the agent, and what programs in Swift ask it with
+    part(
+      "Agent",
+      [
+        "NetworkCommand", "Command", "AccountVault", "AccountVaultNetwork", "Accounts", "Ledger",
+        "Providers", "OAuth", "Listener", "UnixSocket", "HTTPTypes", "JSON", "Encoding", "Faults",
+        "FileSystem", "Sodium", "Time", "CSystem",
+      ]),
+    part("AccountVaultClient", ["UnixSocket"]),
+    // 9: executables
     .executableTarget(name: "vault", dependencies: ["Command"], swiftSettings: strict),
     .executableTarget(
-      name: "vault-agent", dependencies: ["NetworkCommand", "Command"], swiftSettings: strict),
+      name: "vault-agent", dependencies: ["Agent", "Command"], swiftSettings: strict),
     // What Scripts/bench measures the library with; no product.
     .executableTarget(
       name: "vault-bench",
@@ -180,6 +190,15 @@ let package = Package(
         "Sodium", "Listener", "TestSupport",
       ],
       swiftSettings: tests),
+    // The agent and its client, as processes on real sockets
+    suite(
+      "AgentTests",
+      [
+        "Agent", "vault", "vault-agent", "AccountVault", "Command", "Listener", "UnixSocket",
+        "Accounts", "Ledger", "Faults", "JSON", "Sodium", "Time", "Encoding", "FileSystem",
+        "Providers", "OAuth", "HTTPTypes", "AccountVaultNetwork", "TestSupport",
+      ]),
+    suite("ClientTests", ["AccountVaultClient", "vault", "vault-agent", "TestSupport"]),
     // What other programs, kills, power losses and full disks do to the file
     .target(
       name: "TamperSupport", dependencies: ["AccountVault", "Accounts", "Faults"],

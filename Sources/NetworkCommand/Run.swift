@@ -4,16 +4,14 @@ package import Command
 /// process's exit code as a status.
 ///
 /// Called as `NetworkCommand.run(…)`. It hands nothing over to another executable.
-package func run(_ invocation: Invocation) async -> ExitStatus {
+///
+/// - Parameter agent: What `vault agent` does, which stands above this part.
+package func run(
+  _ invocation: Invocation, serving agent: @escaping NetworkCommandFunction
+) async -> ExitStatus {
   var invocation = invocation
   // It starts no other in its place, whatever it is called.
   invocation.executable = nil
-  if invocation.arguments.isEmpty || invocation.arguments.first == "agent" {
-    return refuse(
-      CommandFailure(
-        .failed, "vault-agent: serving is not a part of this version", hint: "vault help"),
-      invocation)
-  }
   do throws(CommandFailure) {
     try invocation.takeInheritedKey()
   } catch {
@@ -22,7 +20,7 @@ package func run(_ invocation: Invocation) async -> ExitStatus {
   var run = Run(invocation)
   if var context = run.begin() {
     do throws(CommandFailure) {
-      run.status = try await perform(&context)
+      run.status = try await perform(&context, serving: agent)
     } catch {
       run.fail(error, in: context)
     }
@@ -31,9 +29,12 @@ package func run(_ invocation: Invocation) async -> ExitStatus {
   return run.finish()
 }
 
-private func perform(_ context: inout Context) async throws(CommandFailure) -> ExitStatus {
+private func perform(
+  _ context: inout Context, serving agent: NetworkCommandFunction
+) async throws(CommandFailure) -> ExitStatus {
   guard context.arguments.needsNetwork else { return try Command.perform(&context) }
   let name = context.arguments.command.name
+  if name == "agent" { return try await agent(&context) }
   guard let function = Registry.function(named: name) else {
     throw CommandFailure(.failed, "\(name): not a part of this build")
   }

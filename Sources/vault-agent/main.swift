@@ -1,5 +1,5 @@
+import Agent
 import Command
 import Glibc
-import NetworkCommand
 
-exit(await NetworkCommand.run(.ofThisProcess()).code)
+exit(await Agent.run(.ofThisProcess()).code)

@@ -91,15 +91,6 @@ import Testing
 }
 
 @Suite struct `The executable vault-agent` {
-  @Test func `does not serve in this version, and says so`() throws {
-    for arguments in [[], ["agent"]] {
-      let ended = try Executables.run(Executables.agent, arguments)
-      #expect(ended.status == 1)
-      #expect(ended.output.isEmpty)
-      #expect(ended.error.contains("serving is not a part of this version"))
-    }
-  }
-
   @Test func `does what vault does`() throws {
     for arguments in [["version"], ["help"], ["help", "token"], ["accounts", "--nonsense"]] {
       let agent = try Executables.run(Executables.agent, arguments)

@@ -145,5 +145,17 @@ extension CommandTable {
       examples: [.init("vault reset-anchor", "after a copy was put back")],
       json: .object(["vault", "branch", "entry"]),
       exits: [.damaged, .notFound, .locked, .wrongKey, .newerFormat], needs: [.vault, .key]),
+    CommandSpec(
+      name: "agent", group: .vault, summary: "hold the unlocked vault and serve apps",
+      about: [
+        """
+        Answers on two Unix sockets in ${XDG_RUNTIME_DIR}/vault/ID: on owner.sock whoever owns it, on \
+        apps.sock programs that show an app key. Ends with SIGTERM.
+        """
+      ],
+      examples: [.init("vault agent", "until it is told to end")],
+      json: .none,
+      exits: [.failed, .damaged, .notFound, .exists, .tryAgain, .config, .locked, .wrongKey],
+      needs: [.vault, .network]),
   ]
 }

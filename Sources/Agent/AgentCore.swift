@@ -5,10 +5,12 @@ package struct AgentCore: Sendable {
   package let keeper: Keeper
   package let network: Network
   package let log: Log
+  package let metrics: Metrics
 
-  package init(keeper: Keeper, network: Network, log: Log) {
+  package init(keeper: Keeper, network: Network, log: Log, metrics: Metrics = Metrics()) {
     self.keeper = keeper
     self.network = network
     self.log = log
+    self.metrics = metrics
   }
 }

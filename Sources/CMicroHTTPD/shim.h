@@ -22,6 +22,12 @@ static inline int vault_wake_open(void) { return eventfd(0, EFD_CLOEXEC | EFD_NO
 
 static inline void vault_wake(int wake) { eventfd_write(wake, 1); }
 
+// Not readable any more, until the next `vault_wake`.
+static inline void vault_wake_clear(int wake) {
+  eventfd_t count;
+  eventfd_read(wake, &count);
+}
+
 // Ends both ways of a connection; the descriptor stays.
 static inline void vault_cut(int connection) { shutdown(connection, SHUT_RDWR); }
 
@@ -110,6 +116,12 @@ static inline int vault_connection_socket(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   return info != NULL ? info->connect_fd : -1;
+}
+
+// Counts the time without a byte from now on: what a service waited for is not the client's silence.
+static inline void vault_connection_touch(struct MHD_Connection *connection, unsigned int seconds) {
+  MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
+  MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
 }
 
 // What a daemon with a thread for each connection is started with; connections are handed to it with

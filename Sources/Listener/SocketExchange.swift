@@ -5,6 +5,10 @@ internal import Sodium
 final class SocketExchange {
   let target: String
   var afterwards: (@Sendable () -> Void)?
+  /// Where it is served before its body is whole.
+  var streamed: StreamedRequest?
+  /// Bytes of the body so far, where they are handed on.
+  var streamedCount: Int64 = 0
   private(set) var isBegun = false
   private var body = SecretBytes(count: 0)
   private var room = 0
@@ -12,9 +16,10 @@ final class SocketExchange {
 
   init(target: String) { self.target = target }
 
+  func begin() { isBegun = true }
+
   /// Whether the announced length is within the limit. Nil where none was announced.
   func begin(length: String?, limit: Int) -> Bool {
-    isBegun = true
     // libmicrohttpd has refused what is no number.
     guard let length, let bytes = UInt64(length) else { return true }
     return bytes <= UInt64(limit)
@@ -55,50 +60,5 @@ final class SocketExchange {
       let byte = unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
       target.storeBytes(of: byte, toByteOffset: start + offset, as: UInt8.self)
     }
-  }
-}
-
-/// The body of an answer on its way to libmicrohttpd.
-final class PieceSource {
-  /// Nil where the length is not known before the end.
-  let count: Int?
-  private let next: () -> SharedSecret?
-  private var present: SharedSecret?
-  private var position = 0
-  private var isOver = false
-
-  init(_ body: SocketServer.Reply.Body) {
-    switch body {
-    case .bytes(let bytes):
-      count = bytes.count
-      present = bytes
-      next = { nil }
-    case .pieces(let pieces):
-      count = nil
-      next = pieces
-    }
-  }
-
-  /// Writes the next bytes; -1 (`MHD_CONTENT_READER_END_OF_STREAM`) behind the last.
-  func fill(_ target: UnsafeMutableRawBufferPointer) -> Int {
-    while !isOver {
-      if let present, position < present.count {
-        let part = min(target.count, present.count - position)
-        present.withBytes { bytes in
-          for offset in 0..<part {
-            // A byte has no invalid form, and both offsets are inside; the target is
-            // libmicrohttpd's for the length of the call.
-            unsafe target[offset] = bytes.unsafeLoad(
-              fromByteOffset: position + offset, as: UInt8.self)
-          }
-        }
-        position += part
-        return part
-      }
-      present = next()
-      position = 0
-      if present == nil { isOver = true }
-    }
-    return -1
   }
 }

@@ -7,33 +7,35 @@ internal import Time
 /// The accepting thread of a ``SocketServer``, and what libmicrohttpd calls on the connections' threads.
 @safe final class SocketLoop: @unchecked Sendable {
   private let listener: Int32
-  private let limits: SocketServer.Limits
+  let limits: SocketServer.Limits
   private let wake: Wake
   private let admits: @Sendable (SocketServer.Peer) -> Bool
-  private let service: SocketServer.Service
+  let entrance: SocketServer.Entrance?
+  let service: SocketServer.Service
   /// Owned; written before the thread starts and by `close`, which is called once, at its end.
   private var daemon: OpaquePointer?
 
-  private struct Connection {
+  struct Connection {
     var peer: SocketServer.Peer
     /// When it is cut off, in milliseconds since the start of the machine.
     var deadline: Int64
   }
 
   /// The open connections by their sockets.
-  private let connections = Mutex<[Int32: Connection]>([:])
+  let connections = Mutex<[Int32: Connection]>([:])
 
   var connectionCount: Int { connections.withLock { $0.count } }
 
   init(
     _ listener: Int32, _ limits: SocketServer.Limits, _ wake: Wake,
     _ admits: @escaping @Sendable (SocketServer.Peer) -> Bool,
-    _ service: @escaping SocketServer.Service
+    _ entrance: SocketServer.Entrance?, _ service: @escaping SocketServer.Service
   ) throws(ListenerError) {
     self.listener = listener
     self.limits = limits
     self.wake = wake
     self.admits = admits
+    self.entrance = entrance
     self.service = service
     // The daemon holds no reference: this object outlives it, for `close` ends the daemon first.
     var wanted = unsafe vault_service(
@@ -48,12 +50,13 @@ internal import Time
       begin: { _, target, _ in
         unsafe Unmanaged.passRetained(SocketExchange(target: String(cString: target!))).toOpaque()
       },
-      end: { loop, connection, exchange, _ in
+      end: { loop, connection, exchange, code in
         // The reference that `begin` made.
         guard let held = unsafe exchange!.pointee else { return }
         unsafe exchange!.pointee = nil
         unsafe SocketLoop.of(loop).end(
-          connection!, Unmanaged<SocketExchange>.fromOpaque(held).takeRetainedValue())
+          connection!, Unmanaged<SocketExchange>.fromOpaque(held).takeRetainedValue(),
+          isAnswered: code == .REQUEST_TERMINATED_COMPLETED_OK)
       },
       connection: { loop, connection, _, change in
         guard change == .CONNECTION_NOTIFY_CLOSED else { return }
@@ -73,7 +76,7 @@ internal import Time
     unsafe Unmanaged<SocketLoop>.fromOpaque(pointer!).takeUnretainedValue()
   }
 
-  private func milliseconds() -> Int64 { Clock.system.sinceBoot() / 1_000_000 }
+  func milliseconds() -> Int64 { Clock.system.sinceBoot() / 1_000_000 }
 
   // MARK: The accepting thread
 
@@ -81,7 +84,8 @@ internal import Time
     while true {
       let now = milliseconds()
       let next = connections.withLock { connections in
-        var next: Int64 = 60_000
+        // A deadline may come nearer while this thread sleeps, by no more than that.
+        var next = connections.isEmpty ? 60_000 : min(60_000, limits.request, limits.stall)
         for (socket, connection) in connections {
           if connection.deadline <= now {
             vault_cut(socket)
@@ -143,79 +147,5 @@ internal import Time
     // Joins the connections' threads.
     unsafe MHD_stop_daemon(daemon)
     unsafe self.daemon = nil
-  }
-
-  // MARK: What libmicrohttpd calls on a connection's thread
-
-  private func answer(
-    _ connection: OpaquePointer, _ method: UnsafePointer<CChar>, _ piece: UnsafeRawBufferPointer,
-    _ count: UnsafeMutablePointer<Int>, _ exchange: SocketExchange
-  ) -> MHD_Result {
-    if !exchange.isBegun {
-      let length = unsafe MHD_lookup_connection_value(connection, .HEADER_KIND, "Content-Length")
-      let announced = unsafe length.map { unsafe String(cString: $0) }
-      if exchange.begin(length: announced, limit: limits.body) { return .YES }
-      return unsafe send(.tooLarge, connection)
-    }
-    if unsafe !piece.isEmpty {
-      // All of it is taken, whatever becomes of it.
-      unsafe count.pointee = 0
-      return unsafe exchange.receive(piece.bytes, limit: limits.body) ? .YES : .NO
-    }
-    if exchange.isTooLong(limits.body) { return unsafe send(.tooLarge, connection) }
-    let socket = unsafe vault_connection_socket(connection)
-    let peer = connections.withLock { connections in
-      // The service has its own limits; from here the client waits for us.
-      connections[socket]?.deadline = .max
-      return connections[socket]?.peer
-    }
-    guard let peer else { return .NO }
-    let reply = unsafe service(
-      SocketServer.Request(
-        peer: peer,
-        message: HTTPServer.Request(
-          method: String(cString: method), target: exchange.target,
-          headers: Headers.all(of: connection), body: []),
-        body: exchange.takeBody()))
-    exchange.afterwards = reply.afterwards
-    return unsafe send(reply, connection)
-  }
-
-  private func end(_ connection: OpaquePointer, _ exchange: SocketExchange) {
-    let socket = unsafe vault_connection_socket(connection)
-    let deadline = milliseconds() + limits.request
-    connections.withLock { $0[socket]?.deadline = deadline }
-    exchange.afterwards?()
-  }
-
-  /// Queues an answer. One that libmicrohttpd does not take, such as a header with a line break in it,
-  /// is a 500.
-  private func send(_ reply: SocketServer.Reply, _ connection: OpaquePointer) -> MHD_Result {
-    let source = PieceSource(reply.body)
-    // The response owns the reference; `release` gives it up when the response is freed.
-    let owned = unsafe Unmanaged.passRetained(source).toOpaque()
-    let made = unsafe MHD_create_response_from_callback(
-      source.count.map { UInt64($0) } ?? .max, 16_384,
-      { source, _, buffer, room in
-        unsafe Unmanaged<PieceSource>.fromOpaque(source!).takeUnretainedValue().fill(
-          UnsafeMutableRawBufferPointer(start: buffer, count: room))
-      }, owned, { unsafe Unmanaged<PieceSource>.fromOpaque($0!).release() })
-    guard let made = unsafe made else {
-      unsafe Unmanaged<PieceSource>.fromOpaque(owned).release()
-      return .NO
-    }
-    defer { unsafe MHD_destroy_response(made) }
-    for header in reply.headers
-    where unsafe MHD_add_response_header(made, header.name, header.value) != .YES {
-      return unsafe send(
-        SocketServer.Reply(500, body: .bytes(SharedSecret(SecretBytes(count: 0)))), connection)
-    }
-    return unsafe MHD_queue_response(connection, UInt32(clamping: reply.status), made)
-  }
-}
-
-extension SocketServer.Reply {
-  fileprivate static var tooLarge: SocketServer.Reply {
-    SocketServer.Reply(413, body: .bytes(SharedSecret(SecretBytes(count: 0))))
   }
 }

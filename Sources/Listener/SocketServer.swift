@@ -22,8 +22,11 @@ package final class SocketServer: Sendable {
     package var connections = 128
     /// At once of one user; further ones are closed.
     package var connectionsPerUser = 96
-    /// Bytes of a request's body; more is answered 413.
+    /// Bytes of a request's body that a service gets whole; more is answered 413.
     package var body = 1 << 20
+    /// Bytes of a body that is read while it comes; more is answered 413 where it was announced, and
+    /// cut off otherwise.
+    package var streamedBody: Int64 = 1 << 40
     /// Bytes for a request's line and headers.
     package var head = 32 << 10
     /// Seconds without a byte.
@@ -31,6 +34,8 @@ package final class SocketServer: Sendable {
     /// Milliseconds until a request must be whole: a client that sends a byte now and then is never
     /// idle.
     package var request: Int64 = 30_000
+    /// Milliseconds that a body which is read while it comes may stand still.
+    package var stall: Int64 = 30_000
     package init() {}
   }
 
@@ -48,6 +53,8 @@ package final class SocketServer: Sendable {
       case bytes(SharedSecret)
       /// Called on the connection's thread until it returns nil; it may wait. A piece is not empty.
       case pieces(@Sendable () -> SharedSecret?)
+      /// Made beside the connection's thread.
+      case stream(OutgoingBody)
     }
 
     package var status: Int
@@ -67,6 +74,19 @@ package final class SocketServer: Sendable {
 
   package typealias Service = @Sendable (Request) -> Reply
 
+  /// How a request is served, as its head says.
+  package enum Entry: Sendable {
+    /// By the service, once its body is there.
+    case whole
+    /// At once and without its body, which is not read.
+    case answered(Reply)
+    /// While its body comes. Called on the connection's thread, and returns soon.
+    case streamed(@Sendable (StreamedRequest) -> Void)
+  }
+
+  /// Called on the connection's thread with a request's head.
+  package typealias Entrance = @Sendable (Request) -> Entry
+
   private let loop: SocketLoop
   private let wake: Wake
   private let thread: Mutex<pthread_t?>
@@ -75,14 +95,16 @@ package final class SocketServer: Sendable {
   ///
   /// - Parameters:
   ///   - admits: Whether a connection is served. Called on the accepting thread.
+  ///   - entrance: Which requests are served before their bodies are whole; nil for none.
   ///   - service: Called on the connection's thread, several at a time.
   /// - Throws: ``ListenerError``; the socket is closed then.
   package init(
     listening socket: Int32, limits: Limits = Limits(),
-    admits: @escaping @Sendable (Peer) -> Bool, service: @escaping Service
+    admits: @escaping @Sendable (Peer) -> Bool, entrance: Entrance? = nil,
+    service: @escaping Service
   ) throws(ListenerError) {
     let wake = try Wake()
-    loop = try SocketLoop(socket, limits, wake, admits, service)
+    loop = try SocketLoop(socket, limits, wake, admits, entrance, service)
     self.wake = wake
     thread = Mutex(nil)
     var running = pthread_t()

@@ -8,6 +8,8 @@ import Encoding
 final class KnownRecords {
   private var apps: [String: App] = [:]
   private var appRevision: UInt64 = 0
+  private var keyed: [Digest32: App] = [:]
+  private var keyedRevision: UInt64 = 0
   private var defaults: [String: String?] = [:]
   private var clientRevision: UInt64 = 0
 
@@ -33,6 +35,16 @@ final class KnownRecords {
     if revision != appRevision || apps.count > 255 { apps = [:] }
     appRevision = revision
     apps[app.id] = app
+  }
+
+  /// The apps by the hashes of their keys; nil: not known.
+  func appsByKey(revision: UInt64) -> [Digest32: App]? {
+    revision == keyedRevision ? keyed : nil
+  }
+
+  func note(appsByKey apps: [Digest32: App], revision: UInt64) {
+    keyed = apps
+    keyedRevision = revision
   }
 
   /// The outer nil: not known.

@@ -25,7 +25,15 @@ extension SocketServer.Reply {
     inner.add("hint", error.hint)
     var object = JSONObject()
     object.add("error", inner)
-    return json(status ?? error.code.httpStatus(error.reason), object)
+    var reply = json(status ?? error.code.httpStatus(error.reason), object)
+    switch error.reason {
+    // RFC 9110 section 11.6.1: a 401 says how to show who one is.
+    case .appKey: reply.headers.append(("WWW-Authenticate", "Bearer"))
+    // One more is let in within a second, whatever the rate.
+    case .appRate: reply.headers.append(("Retry-After", "1"))
+    default: break
+    }
+    return reply
   }
 }
 
@@ -34,10 +42,11 @@ extension VaultError.Code {
   package func httpStatus(_ reason: VaultError.Reason) -> Int {
     switch self {
     case .usage, .config: 400
-    case .denied, .neverAsked, .revoked, .wrongKey: 403
+    case .wrongKey: reason == .appKey ? 401 : 403
+    case .denied, .neverAsked, .revoked: 403
     case .notFound: 404
     case .exists, .signIn, .ambiguous, .wrongUser: 409
-    case .tryAgain: reason == .throttled ? 429 : 503
+    case .tryAgain: reason == .throttled || reason == .appRate ? 429 : 503
     case .locked: 503
     case .failed, .damaged, .io, .newerFormat: 500
     }

@@ -96,6 +96,10 @@ public struct VaultError: Error, Equatable, Sendable {
     case throttled
     /// An app that is never handed a token.
     case signOnly = "sign_only"
+    /// A key that no app has, or whose app is bound to other users.
+    case appKey = "app_key"
+    /// An app that asks more often than it may.
+    case appRate = "app_rate"
     /// What a person had begun was cut off; nothing was changed.
     case interrupted
   }

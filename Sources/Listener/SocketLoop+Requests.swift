@@ -40,6 +40,8 @@ extension SocketLoop {
     _ connection: OpaquePointer, _ method: UnsafePointer<CChar>, _ exchange: SocketExchange
   ) -> MHD_Result {
     exchange.begin()
+    let socket = unsafe vault_connection_socket(connection)
+    connections.withLock { $0[socket]?.free = nil }
     let announced = unsafe header("Content-Length", of: connection)
     if let entrance {
       let empty = SharedSecret(SecretBytes(count: 0))
@@ -149,7 +151,12 @@ extension SocketLoop {
   func end(
     _ connection: OpaquePointer, _ exchange: SocketExchange, isAnswered: Bool
   ) {
-    unsafe setDeadline(milliseconds() + limits.request, of: connection)
+    let socket = unsafe vault_connection_socket(connection)
+    let now = milliseconds()
+    connections.withLock { connections in
+      connections[socket]?.deadline = now + limits.request
+      connections[socket]?.free = now
+    }
     exchange.streamed?.end(isAnswered: isAnswered)
     exchange.afterwards?()
   }

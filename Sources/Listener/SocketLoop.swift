@@ -19,10 +19,17 @@ internal import Time
     var peer: SocketServer.Peer
     /// When it is cut off, in milliseconds since the start of the machine.
     var deadline: Int64
+    /// Since when nothing of it is served; nil from the head of a request to the end of its answer.
+    var free: Int64?
+    /// It was cut off, and is there until its thread has seen that.
+    var isCut = false
   }
 
   /// The open connections by their sockets.
   let connections = Mutex<[Int32: Connection]>([:])
+
+  /// Most connections that are cut off and not closed yet.
+  private static let ending = 64
 
   var connectionCount: Int { connections.withLock { $0.count } }
 
@@ -39,7 +46,7 @@ internal import Time
     self.service = service
     // The daemon holds no reference: this object outlives it, for `close` ends the daemon first.
     var wanted = unsafe vault_service(
-      connections: UInt32(limits.connections), connection_memory: limits.head,
+      connections: UInt32(limits.connections + Self.ending), connection_memory: limits.head,
       idle_seconds: UInt32(limits.idle), thread_stack: 1 << 20,
       owner: Unmanaged.passUnretained(self).toOpaque(),
       answer: { loop, connection, _, method, _, piece, count, exchange in
@@ -123,20 +130,44 @@ internal import Time
       return
     }
     let peer = SocketServer.Peer(user: user, group: group, process: process)
-    let hasRoom = connections.withLock { connections in
-      guard connections.count < limits.connections,
-        connections.values.count(where: { $0.peer.user == user }) < limits.connectionsPerUser
-      else { return false }
-      connections[socket] = Connection(peer: peer, deadline: milliseconds() + limits.request)
-      return true
-    }
-    guard hasRoom, admits(peer), let daemon = unsafe daemon else {
-      connections.withLock { if hasRoom { $0[socket] = nil } }
+    guard admits(peer), let daemon = unsafe daemon, hasRoom(for: peer) else {
       Glibc.close(socket)
       return
     }
+    let now = milliseconds()
+    connections.withLock {
+      $0[socket] = Connection(peer: peer, deadline: now + limits.request, free: now)
+    }
     // libmicrohttpd closes it where it fails.
     if unsafe vault_serve(daemon, socket) != 0 { connections.withLock { $0[socket] = nil } }
+  }
+
+  /// Whether another connection of `peer` may be served. Where there are too many, the one that has
+  /// been free for the longest time makes room: of the same user, or else of the one who has most. So
+  /// connections that only wait keep nobody out.
+  private func hasRoom(for peer: SocketServer.Peer) -> Bool {
+    connections.withLock { connections in
+      var counts: [UInt32: Int] = [:]
+      for connection in connections.values where !connection.isCut {
+        counts[connection.peer.user, default: 0] += 1
+      }
+      let user: UInt32
+      if counts[peer.user, default: 0] >= limits.connectionsPerUser {
+        user = peer.user
+      } else if counts.values.reduce(0, +) >= limits.connections {
+        user = counts.max { $0.value < $1.value }?.key ?? peer.user
+      } else {
+        return true
+      }
+      guard connections.values.count(where: { $0.isCut }) < Self.ending else { return false }
+      let oldest = connections.filter { _, connection in
+        connection.peer.user == user && !connection.isCut && connection.free != nil
+      }.min { ($0.value.free ?? .max) < ($1.value.free ?? .max) }
+      guard let socket = oldest?.key else { return false }
+      connections[socket]?.isCut = true
+      vault_cut(socket)
+      return true
+    }
   }
 
   /// Ends the daemon. Called once: by the thread, or in its place where there is none.

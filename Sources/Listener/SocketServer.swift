@@ -18,9 +18,9 @@ package final class SocketServer: Sendable {
 
   /// What connections may cost.
   package struct Limits: Sendable {
-    /// At once; further ones are closed.
+    /// At once. A further one takes the place of one that serves nothing, or is closed.
     package var connections = 128
-    /// At once of one user; further ones are closed.
+    /// At once of one user, in the same way.
     package var connectionsPerUser = 96
     /// Bytes of a request's body that a service gets whole; more is answered 413.
     package var body = 1 << 20

@@ -42,6 +42,22 @@ struct SocketServerTests {
     secret.withBytes { $0.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
   }
 
+  /// A connection without anything around it, as many as a process may have; nil where it is refused.
+  private static func connect(_ path: String) -> Int32? {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    if status == 0 { return descriptor }
+    close(descriptor)
+    return nil
+  }
+
   private struct Answer {
     var status: Int
     var body: String
@@ -238,27 +254,32 @@ struct SocketServerTests {
     #expect(server.connectionCount == 0)
   }
 
-  @Test("refuses more connections than its limit and serves again when some have gone")
+  @Test("refuses more requests at once than its limit and serves again when some have gone")
   func limit() throws {
     let place = try Place()
     var limits = SocketServer.Limits()
     limits.connections = 2
+    let served = Atomic(0)
+    let open = Atomic(false)
     let server = try place.serve(limits) { _ in
-      SocketServer.Reply(200, body: .bytes(Self.secret("served")))
+      served.add(1, ordering: .sequentiallyConsistent)
+      while !open.load(ordering: .sequentiallyConsistent) { usleep(1000) }
+      return SocketServer.Reply(200, body: .bytes(Self.secret("served")))
     }
     defer { server.stop() }
     do {
       var first = try UnixConnection(path: place.path)
       var second = try UnixConnection(path: place.path)
-      var third = try UnixConnection(path: place.path)
-      for _ in 0..<500 where server.connectionCount < 2 { usleep(10_000) }
       first.patience = 10_000
       second.patience = 10_000
+      try Self.send(Self.post, to: &first)
+      try Self.send(Self.post, to: &second)
+      for _ in 0..<1000 where served.load(ordering: .sequentiallyConsistent) < 2 { usleep(10_000) }
+      var third = try UnixConnection(path: place.path)
       third.patience = 10_000
       try Self.send(Self.post, to: &third)
       #expect(throws: (any Error).self) { try third.receiveHead() }
-      try Self.send(Self.post, to: &first)
-      try Self.send(Self.post, to: &second)
+      open.store(true, ordering: .sequentiallyConsistent)
       #expect(try Self.receive(&first).status == 200)
       #expect(try Self.receive(&second).status == 200)
     }
@@ -267,6 +288,61 @@ struct SocketServerTests {
     again.patience = 10_000
     try Self.send(Self.post, to: &again)
     #expect(try Self.receive(&again).status == 200)
+  }
+
+  @Test("answers a good client while a thousand others hold connections and say nothing")
+  func idlers() throws {
+    let place = try Place()
+    let server = try place.serve { _ in
+      SocketServer.Reply(200, body: .bytes(Self.secret("served")))
+    }
+    defer { server.stop() }
+    var held: [Int32] = []
+    defer { for descriptor in held { close(descriptor) } }
+    for _ in 0..<1000 {
+      // The server may be behind with accepting; its queue is short.
+      let connection = try #require(Self.connect(place.path))
+      held.append(connection)
+      // Half of a head, as a slow client sends it.
+      _ = Glibc.send(connection, "GET /v1", 7, Int32(MSG_NOSIGNAL))
+    }
+    for _ in 0..<20 {
+      var good = try UnixConnection(path: place.path)
+      good.patience = 10_000
+      try Self.send(Self.post, to: &good)
+      #expect(try Self.receive(&good).status == 200)
+    }
+    #expect(server.connectionCount <= 128 + 64)
+  }
+
+  @Test("a connection that waits between two requests gives way to another, a busy one does not")
+  func eviction() throws {
+    let place = try Place()
+    var limits = SocketServer.Limits()
+    limits.connectionsPerUser = 2
+    let server = try place.serve(limits) { _ in
+      SocketServer.Reply(200, body: .bytes(Self.secret("served")))
+    }
+    defer { server.stop() }
+    var first = try UnixConnection(path: place.path)
+    first.patience = 10_000
+    try Self.send(Self.post, to: &first)
+    #expect(try Self.receive(&first).status == 200)
+    var second = try UnixConnection(path: place.path)
+    second.patience = 10_000
+    try Self.send(Self.post, to: &second)
+    #expect(try Self.receive(&second).status == 200)
+    var third = try UnixConnection(path: place.path)
+    third.patience = 10_000
+    try Self.send(Self.post, to: &third)
+    #expect(try Self.receive(&third).status == 200)
+    // The one that had waited longest is gone, the other is not.
+    #expect(throws: (any Error).self) {
+      try Self.send(Self.post, to: &first)
+      _ = try first.receiveHead()
+    }
+    try Self.send(Self.post, to: &second)
+    #expect(try Self.receive(&second).status == 200)
   }
 
   @Test("a socket's file has its mode from the first moment on, whatever the umask")

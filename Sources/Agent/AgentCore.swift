@@ -6,11 +6,16 @@ package struct AgentCore: Sendable {
   package let network: Network
   package let log: Log
   package let metrics: Metrics
+  package let facts: AgentFacts
 
-  package init(keeper: Keeper, network: Network, log: Log, metrics: Metrics = Metrics()) {
+  package init(
+    keeper: Keeper, network: Network, log: Log, metrics: Metrics = Metrics(),
+    facts: AgentFacts = AgentFacts()
+  ) {
     self.keeper = keeper
     self.network = network
     self.log = log
     self.metrics = metrics
+    self.facts = facts
   }
 }

@@ -1,4 +1,5 @@
 internal import Command
+internal import JSON
 package import Time
 
 /// What the agent tells on standard error: a line for each thing that happened, as text or as JSON.
@@ -14,6 +15,13 @@ package struct Log: Sendable {
 
     package static func < (one: Level, other: Level) -> Bool { one.rawValue < other.rawValue }
 
+    /// Nil for a word that is no level.
+    package init?(named name: String) {
+      guard let level = [Level.error, .warning, .info, .debug].first(where: { $0.name == name })
+      else { return nil }
+      self = level
+    }
+
     var name: String {
       switch self {
       case .error: "error"
@@ -27,7 +35,7 @@ package struct Log: Sendable {
   private let limit: Level
   private let isJSON: Bool
   private let clock: Clock
-  private let write: @Sendable (String) -> Void
+  private let output: @Sendable (String) -> Void
 
   /// - Parameters:
   ///   - limit: The least important level that is written.
@@ -39,26 +47,30 @@ package struct Log: Sendable {
     self.limit = limit
     self.isJSON = isJSON
     self.clock = clock
-    self.write = write
+    output = write
   }
 
   package func info(_ message: String, _ values: KeyValuePairs<String, String> = [:]) {
-    line(.info, message, values)
+    write(.info, message, values.map { ($0.key, $0.value) })
   }
 
   package func warning(_ message: String, _ values: KeyValuePairs<String, String> = [:]) {
-    line(.warning, message, values)
+    write(.warning, message, values.map { ($0.key, $0.value) })
   }
 
   package func error(_ message: String, _ values: KeyValuePairs<String, String> = [:]) {
-    line(.error, message, values)
+    write(.error, message, values.map { ($0.key, $0.value) })
   }
 
-  package func debug(_ message: String, _ values: KeyValuePairs<String, String> = [:]) {
-    line(.debug, message, values)
+  /// The values are made only where they are told.
+  package func debug(
+    _ message: String, _ values: @autoclosure () -> KeyValuePairs<String, String> = [:]
+  ) {
+    guard Level.debug <= limit else { return }
+    write(.debug, message, values().map { ($0.key, $0.value) })
   }
 
-  private func line(_ level: Level, _ message: String, _ values: KeyValuePairs<String, String>) {
+  package func write(_ level: Level, _ message: String, _ values: [(String, String)]) {
     guard level <= limit else { return }
     if isJSON {
       var object = JSONObject()
@@ -66,11 +78,18 @@ package struct Log: Sendable {
       object.add("level", level.name)
       object.add("message", message)
       for (name, value) in values { object.add(name, value) }
-      write(object.line + "\n")
+      output(object.line + "\n")
       return
     }
     var text = "\(clock.now()) \(level.name) \(EscapedText.of(message))"
-    for (name, value) in values { text += " \(name)=\(EscapedText.of(value))" }
-    write(text + "\n")
+    for (name, value) in values { text += " \(name)=\(Self.shown(value))" }
+    output(text + "\n")
+  }
+
+  /// A value in one word, so that a line can be taken apart again.
+  private static func shown(_ value: String) -> String {
+    let text = EscapedText.of(value)
+    let isWord = !text.isEmpty && !text.utf8.contains { $0 == 0x20 || $0 == 0x22 || $0 == 0x3d }
+    return isWord ? text : JSONValue.string(text).text
   }
 }

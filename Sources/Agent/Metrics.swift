@@ -1,3 +1,4 @@
+package import AccountVault
 package import Faults
 internal import Synchronization
 
@@ -28,9 +29,9 @@ package final class Metrics: Sendable {
     /// An app was refused, with the error's code.
     case refusal(VaultError.Code)
     /// A renewal ended so.
-    case renewal(String)
+    case renewal(Renewal.Outcome)
     /// A provider was told that a token is over, and it ended so.
-    case revocation(String)
+    case revocation(RevocationOutcome.State)
     /// A hook could not be run, or failed.
     case hookFailure
     /// The renewal engine met what concerns no provider, and begins again.
@@ -48,4 +49,17 @@ package final class Metrics: Sendable {
 
   /// All that was counted.
   package var all: [Counter: UInt64] { counts.withLock { $0 } }
+
+  /// All paths that a request is counted under; others are one, so that nobody fills the memory.
+  private static let paths: Set<String> = [
+    "/v1/status", "/v1/lock", "/v1/unlock", "/v1/metrics", "/v1/run", "/v1/key", "/v1/openapi.json",
+    "/v1/app", "/v1/accounts", "/v1/access", "/v1/token", "/v1/sign", "/v1/request", "/v1/events",
+  ]
+  private static let methods: Set<String> = [
+    "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS",
+  ]
+
+  static func known(_ path: String) -> String { paths.contains(path) ? path : "other" }
+
+  static func known(method: String) -> String { methods.contains(method) ? method : "other" }
 }

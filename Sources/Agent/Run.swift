@@ -6,6 +6,9 @@ internal import NetworkCommand
 /// Called as `Agent.run(…)`.
 package func run(_ invocation: Invocation) async -> ExitStatus {
   var invocation = invocation
+  let background = Background.take(&invocation)
   if invocation.arguments.isEmpty { invocation.arguments = ["agent"] }
-  return await NetworkCommand.run(invocation, serving: AgentCommand.run)
+  return await NetworkCommand.run(invocation) { context throws(CommandFailure) in
+    try AgentCommand.run(&context, background)
+  }
 }

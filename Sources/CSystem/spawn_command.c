@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "spawn_command.h"
 
+#include "life.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -296,4 +298,69 @@ void vault_end_child(pid_t child) {
   kill(child, SIGKILL);
   while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
   }
+}
+
+int vault_spawn_background(const char *path, const char *arguments, int32_t argument_count,
+                           const char *environment, int32_t environment_count,
+                           const uint8_t *secret, size_t secret_length, int error_output,
+                           int leader, pid_t *child, int *ready) {
+  char **words = unpacked(arguments, argument_count);
+  char **variables = unpacked(environment, environment_count);
+  int key_end = -1, ends[2] = {-1, -1}, high[4] = {-1, -1, -1, -1};
+  int error = ENOMEM;
+  if (words == NULL || variables == NULL) goto free_texts;
+  key_end = filled_pipe(secret, secret_length);
+  if (key_end < 0 || pipe2(ends, O_CLOEXEC) != 0) {
+    error = errno;
+    goto free_texts;
+  }
+  // Above the numbers that the child is given, so that none is overwritten before it is copied.
+  const int given[] = {error_output, key_end, ends[1], leader};
+  for (int i = 0; i < 4; i++) {
+    if (given[i] < 0) continue;
+    high[i] = fcntl(given[i], F_DUPFD_CLOEXEC, 16);
+    if (high[i] < 0) {
+      error = errno;
+      goto free_texts;
+    }
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  if ((error = posix_spawn_file_actions_init(&actions)) != 0) goto free_texts;
+  if ((error = posix_spawnattr_init(&attributes)) != 0) goto destroy_actions;
+  sigset_t all, none;
+  sigfillset(&all);
+  sigemptyset(&none);
+  if ((error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)) == 0 &&
+      (error = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)) == 0 &&
+      (error = posix_spawn_file_actions_adddup2(&actions, high[0], 2)) == 0 &&
+      (error = posix_spawn_file_actions_adddup2(&actions, high[1], 3)) == 0 &&
+      (error = posix_spawn_file_actions_adddup2(&actions, high[2], 4)) == 0 &&
+      (leader < 0 ||
+       (error = posix_spawn_file_actions_adddup2(&actions, high[3], 5)) == 0) &&
+      (error = posix_spawn_file_actions_addclosefrom_np(&actions, leader < 0 ? 5 : 6)) == 0 &&
+      (error = posix_spawnattr_setsigdefault(&attributes, &all)) == 0 &&
+      (error = posix_spawnattr_setsigmask(&attributes, &none)) == 0 &&
+      (error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF |
+                                                         POSIX_SPAWN_SETSIGMASK |
+                                                         POSIX_SPAWN_SETSID)) == 0) {
+    error = posix_spawn(child, path, &actions, &attributes, words, variables);
+  }
+  posix_spawnattr_destroy(&attributes);
+destroy_actions:
+  posix_spawn_file_actions_destroy(&actions);
+free_texts:
+  for (int i = 0; i < 4; i++) {
+    if (high[i] >= 0) close(high[i]);
+  }
+  if (key_end >= 0) close(key_end);
+  if (ends[1] >= 0) close(ends[1]);
+  if (error != 0 && ends[0] >= 0) {
+    close(ends[0]);
+  } else {
+    *ready = ends[0];
+  }
+  free(words);
+  free(variables);
+  return error;
 }

@@ -19,6 +19,12 @@ package struct ProcessEnvironment: Sendable {
     return value
   }
 
+  /// The same without some names.
+  package func without(_ names: [String]) -> ProcessEnvironment {
+    ProcessEnvironment(
+      values.filter { !names.contains($0.key) }, unreadable: unreadable.subtracting(names))
+  }
+
   /// NAME=VALUE for a child process, in a fixed order.
   package var entries: [String] { values.map { "\($0.key)=\($0.value)" }.sorted() }
 }

@@ -1,8 +1,8 @@
 /// A path taken apart by its slashes, without asking the file system.
-struct FilePath {
-  let text: String
+package struct FilePath {
+  package let text: String
 
-  init(_ text: String) {
+  package init(_ text: String) {
     var bytes = Array(text.utf8)
     while bytes.count > 1 && bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
     self.text = String(decoding: bytes, as: UTF8.self)
@@ -18,7 +18,7 @@ struct FilePath {
   }
 
   /// The directory that holds it: "." for a bare name, "/" for "/".
-  var parent: FilePath {
+  package var parent: FilePath {
     guard lastComponent != nil else { return FilePath(text == "/" ? "/" : text + "/..") }
     guard let slash = text.utf8.lastIndex(of: UInt8(ascii: "/")) else { return FilePath(".") }
     return FilePath(slash == text.startIndex ? "/" : String(text[..<slash]))

@@ -1,10 +1,10 @@
-import AccountVault
+package import AccountVault
 import Accounts
-import Command
+package import Command
 import Time
 
 /// One renewal as `vault renew` prints it.
-enum RenewalLine {
+package enum RenewalLine {
   static let columns = [
     Column("ACCOUNT", "label"), Column("CLIENT", "client_id"), Column("OUTCOME", "outcome"),
     Column("CLASS", "class"), Column("GENERATION", "generation"), Column("EXPIRES", "expires_at"),
@@ -12,7 +12,7 @@ enum RenewalLine {
   ]
 
   /// - Parameter label: For people: with the account's name in the place of its id.
-  static func object(_ renewal: Renewal, label: Bool) -> JSONObject {
+  package static func object(_ renewal: Renewal, label: Bool) -> JSONObject {
     object(
       renewal.account, label: label, renewal.clientID, renewal.outcome.rawValue,
       renewal.errorClass, renewal.reason, renewal.generation, renewal.expiry,
@@ -53,7 +53,7 @@ enum RenewalLine {
   }
 
   /// The hook that is told of it.
-  static func hook(_ renewal: Renewal) -> String? {
+  package static func hook(_ renewal: Renewal) -> String? {
     switch renewal.outcome {
     case .renewed: renewal.wasSent ? "renewed" : nil
     case .rejected: "rejected"

@@ -9,7 +9,7 @@ import Testing
       remove-client add-app apps show-app remove-app new-app-key grant deny revoke request-access \
       access token request renew explain history verify checkpoint prove change-passphrase keys add-key \
       remove-key rotate-key backup restore doctor reset-anchor asks providers show-provider \
-      add-provider check-provider completions help version
+      add-provider check-provider completions agent help version
       """
     let shown = CommandTable.shown.map(\.name)
     #expect(Set(shown) == Set(names.split(separator: " ").map(String.init)))

@@ -9,6 +9,7 @@
 
 #include "descriptors.h"
 #include "interrupts.h"
+#include "life.h"
 #include "prompt.h"
 #include "spawn_command.h"
 #include "unix_socket.h"

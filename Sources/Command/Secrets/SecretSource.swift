@@ -41,7 +41,7 @@ package struct SecretSource {
 
   /// What unlocks the vault, without asking anybody; nil where nothing was given.
   package func givenKey() throws(CommandFailure) -> Key? {
-    if let inherited = invocation.inheritedKey { return inherited.copy() }
+    if let inherited = invocation.inheritedKey?.copy() { return inherited }
     if let passphrase = try optionPassphrase() { return .passphrase(Secret(passphrase)) }
     if let path = keyFileOption { return .keyFile(Secret(try keyFile(path))) }
     let environment = invocation.environment
@@ -53,6 +53,27 @@ package struct SecretSource {
     }
     guard let passphrase = try serverPassphrase() else { return nil }
     return .passphrase(Secret(passphrase))
+  }
+
+  /// Whether what is given without asking anybody is a key file or a credential of systemd's, as
+  /// where nobody is there to be asked again.
+  package func isUnattended() throws(CommandFailure) -> Bool {
+    if arguments.has("passphrase-fd") { return false }
+    if let path = arguments.text("passphrase-file") { return try isCredential(path) }
+    if keyFileOption != nil { return true }
+    let environment = invocation.environment
+    if let path = try environment.value("VAULT_PASSPHRASE_FILE") { return try isCredential(path) }
+    if try environment.value("VAULT_KEY_FILE") != nil { return true }
+    if try environment.value("VAULT_PASSPHRASE_COMMAND") != nil { return false }
+    return try environment.value("CREDENTIALS_DIRECTORY") != nil
+  }
+
+  /// What unlocks the vault, given once more to a process that stays; nil where nothing is given.
+  package static func givenAgain(
+    _ invocation: Invocation, _ arguments: ParsedArguments
+  ) throws(CommandFailure) -> Key? {
+    let silent = Terminal(invocation, json: false, quiet: true, verbose: false)
+    return try SecretSource(invocation, arguments, silent).givenKey()
   }
 
   // MARK: To make

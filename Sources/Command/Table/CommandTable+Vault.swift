@@ -147,13 +147,41 @@ extension CommandTable {
       exits: [.damaged, .notFound, .locked, .wrongKey, .newerFormat], needs: [.vault, .key]),
     CommandSpec(
       name: "agent", group: .vault, summary: "hold the unlocked vault and serve apps",
+      options: [
+        .flag("background", "return once it is ready, and go on in the background"),
+        .option(
+          "lock-after", "DURATION", "lock when it was not used for so long: 10m, or never"),
+        .option(
+          "lock-at-most", "DURATION", "lock so long after it was unlocked: 2h, or never"),
+        .option("apps-socket", "PATH", "put the socket for apps there", kind: .file),
+        .option("apps-mode", "MODE", "its permission bits: 0600, or 0660 with --apps-group"),
+        .option("apps-group", "GROUP", "give it to this group"),
+        .option(
+          "log-format", "FORMAT", "write the log as text or json",
+          kind: .choice(["text", "json"])),
+        .option(
+          "log-level", "LEVEL", "the least that is logged: error, warning, info or debug",
+          kind: .choice(["error", "warning", "info", "debug"])),
+      ],
       about: [
         """
         Answers on two Unix sockets in ${XDG_RUNTIME_DIR}/vault/ID: on owner.sock whoever owns it, on \
-        apps.sock programs that show an app key. Ends with SIGTERM.
+        apps.sock programs that show an app key. Renews what is due meanwhile, and runs the hooks.
+        """,
         """
+        Without a passphrase or a key it starts locked. It locks itself after 10 minutes without use \
+        and 2 hours in all, but not where it is unlocked by a key file or a credential of systemd's; \
+        on SIGUSR1 and SIGHUP, and at the end of the login session. SIGTERM ends it.
+        """,
+        """
+        Its log goes to standard error; in the background it goes nowhere. It takes sockets named \
+        owner and apps from systemd, and tells it when it is ready.
+        """,
       ],
-      examples: [.init("vault agent", "until it is told to end")],
+      examples: [
+        .init("vault agent --background", "for this login session"),
+        .init("vault agent --apps-socket /run/vault/apps.sock --apps-group bots", "for a group"),
+      ],
       json: .none,
       exits: [.failed, .damaged, .notFound, .exists, .tryAgain, .config, .locked, .wrongKey],
       needs: [.vault, .network]),

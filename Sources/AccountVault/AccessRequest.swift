@@ -100,13 +100,16 @@ public struct AccessOutcome: Sendable {
     case denied
     /// There is no account of the type. Not a no, and not remembered as one.
     case noAccount = "no_account"
+    /// Nobody has decided yet: the ask waits for the person.
+    case pending
   }
 
   /// The app's id.
   public let app: String
   /// The provider's id.
   public let type: String
-  /// The account that it was about; nil where there is none of the type.
+  /// The account that it was about; nil where there is none of the type, and where the app does not
+  /// see it.
   public let account: Account?
   /// `granted` where at least one permission is.
   public let decision: Decision

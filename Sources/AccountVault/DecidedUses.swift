@@ -19,9 +19,10 @@ final class DecidedUses {
     let app: String
     let account: String?
     let permissions: [String]
+    let view: Session.View
 
     static func == (one: Request, other: Request) -> Bool {
-      guard one.app.utf8.elementsEqual(other.app.utf8),
+      guard one.view == other.view, one.app.utf8.elementsEqual(other.app.utf8),
         one.permissions.count == other.permissions.count
       else { return false }
       switch (one.account, other.account) {

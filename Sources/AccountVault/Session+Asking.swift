@@ -114,7 +114,7 @@ extension Session {
   }
 
   @discardableResult
-  private func refuseByRules(_ request: AccessRequest, _ provider: Provider, held: [String])
+  func refuseByRules(_ request: AccessRequest, _ provider: Provider, held: [String])
     throws(VaultError) -> [AskRules.Ask]
   {
     let rules = AskRules(
@@ -155,7 +155,7 @@ extension Session {
   /// provider took it. What the person said no to, or took back, is not asked again.
   ///
   /// A wider audience than the one that was granted is a new question.
-  private func isOpen(_ standing: PermissionStanding?, for wanted: Audience? = nil) -> Bool {
+  func isOpen(_ standing: PermissionStanding?, for wanted: Audience? = nil) -> Bool {
     guard let standing else { return true }
     switch standing.state(now: now) {
     case .never, .lapsed: return true
@@ -206,9 +206,12 @@ extension Session {
     try take(answer, to: question, pending: pending, request)
   }
 
-  private func begin(
+  /// Writes an ask down, in the open transaction.
+  ///
+  /// - Parameter account: Nil where the person is to say on which.
+  func begin(
     _ ask: AskRules.Ask, open: [String], audience: Audience?, _ request: AccessRequest,
-    _ account: Account, _ asker: Asker
+    _ account: Account?, _ asker: Asker
   ) throws(VaultError) -> Ask {
     let records = Records(store)
     if try records.app(request.app) == nil {
@@ -216,7 +219,7 @@ extension Session {
       try record(.appAdded, app: request.app, reason: "recorded by its ask, without a key")
     }
     let waiting = try records.asks().filter { $0.app == request.app && $0.asker == nil }
-    for old in waiting where old.account == account.id && old.permissions == open {
+    for old in waiting where old.account == account?.id && old.permissions == open {
       // The same ask again, and again nobody is there: it waits already, and the ledger has it.
       if asker.process == nil, old.audience == audience { return old }
       try store.remove(.ask, old.id)
@@ -228,7 +231,7 @@ extension Session {
     }
     let lifetime = asker.process == nil ? Session.askLifetime : Session.promptLifetime
     let pending = Ask(
-      id: Random.key16(), app: request.app, type: request.type, account: account.id,
+      id: Random.key16(), app: request.app, type: request.type, account: account?.id,
       permissions: open, group: request.group, audience: audience, askedAt: now,
       deadline: now + lifetime, asker: asker.process)
     try records.put(pending, day: today)

@@ -12,6 +12,8 @@ extension Session {
     case token
     /// To have a request signed and sent for it: the token stays here.
     case signedRequest
+    /// To be handed what signs a request, which it sends itself: with OAuth 2.0 that is the token.
+    case signature
   }
 
   /// A use that was allowed, its secret still sealed.
@@ -30,11 +32,11 @@ extension Session {
   /// permissions, else the one that says best why it holds them on none.
   ///
   /// - Throws: ``VaultError``: `notFound` (app or account), `ambiguous`, `neverAsked`.
-  func usedAccount(app: String, account text: String?, permissions: [String])
+  func usedAccount(app: String, account text: String?, permissions: [String], seenBy view: View)
     throws(VaultError) -> Account
   {
     _ = try findApp(app)
-    if let text { return try find(text) }
+    if let text { return try view == .app ? find(text, seenBy: app) : find(text) }
     var holding: [Account] = []
     var standing: [(account: Account, state: PermissionState)] = []
     let records = Records(store)
@@ -56,6 +58,7 @@ extension Session {
       if let found = standing.first(where: { $0.state == state }) { return found.account }
     }
     if standing.count == 1 { return standing[0].account }
+    if view == .app { throw .neverGranted(app: app, permissions: permissions) }
     let fitting = permissions.isEmpty ? nil : try? accounts(knowing: permissions)
     if let fitting, fitting.count == 1 { return fitting[0] }
     throw .neverGranted(app: app, permissions: permissions, isKnown: fitting?.isEmpty == false)
@@ -89,7 +92,7 @@ extension Session {
     // One moment for all that is compared with the time.
     let decided = now
     let entries = try checkGrants(set, app: app, account: account, permissions: permissions)
-    if purpose == .token, app.signOnly {
+    if app.signOnly, try isHandedToken(for: purpose, type: account.type) {
       throw VaultError(
         .denied, "app \(id) has its requests signed and is never handed a token",
         hint: "vault show-app \(id)", reason: .signOnly)
@@ -105,6 +108,14 @@ extension Session {
         event: .tokenUsed, app: id, account: account.id.key, client: credential.clientID,
         generation: credential.generation, grants: entries, permissions: permissions),
       decided: decided, end: ends.filter { $0 > decided }.min())
+  }
+
+  private func isHandedToken(for purpose: Purpose, type: String) throws(VaultError) -> Bool {
+    switch purpose {
+    case .token: true
+    case .signedRequest: false
+    case .signature: try provider(type).protocol == .oauth2
+    }
   }
 
   /// The gravest of what stands against the use.

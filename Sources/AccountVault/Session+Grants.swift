@@ -269,13 +269,17 @@ extension Session {
   /// What an app may do: for the named permissions, or for all that were ever decided.
   ///
   /// - Parameter accountText: One account; nil for all on which anything was decided.
-  public func access(app id: String, account accountText: String? = nil, permissions: [String] = [])
-    throws(VaultError) -> [AccessLine]
-  {
+  /// - Throws: ``VaultError``: `notFound`, `ambiguous`, `usage`; `neverAsked` where an app looks.
+  public func access(
+    app id: String, account accountText: String? = nil, permissions: [String] = [],
+    seenBy view: View = .owner
+  ) throws(VaultError) -> [AccessLine] {
     try store.read { () throws(VaultError) in
       _ = try findApp(id)
       var lines: [AccessLine] = []
-      for (account, set) in try grantSets(of: id, account: accountText, permissions: permissions) {
+      for (account, set) in try grantSets(
+        of: id, account: accountText, permissions: permissions, seenBy: view)
+      {
         let provider = try provider(account.type)
         let names = permissions.isEmpty ? set.standings.map(\.name) : permissions
         for name in names {
@@ -296,12 +300,12 @@ extension Session {
     }
   }
 
-  private func grantSets(of id: String, account text: String?, permissions: [String])
-    throws(VaultError) -> [(Account, GrantSet)]
-  {
+  private func grantSets(
+    of id: String, account text: String?, permissions: [String], seenBy view: View
+  ) throws(VaultError) -> [(Account, GrantSet)] {
     let records = Records(store)
     if let text {
-      let account = try find(text)
+      let account = try view == .app ? find(text, seenBy: id) : find(text)
       let set = try records.grants(app: id, account: account.id)
       return [(account, set ?? GrantSet(app: id, account: account.id))]
     }
@@ -322,6 +326,7 @@ extension Session {
       }
     }
     if !fitting.isEmpty { return fitting }
+    if view == .app { throw .neverGranted(app: id, permissions: permissions) }
     let accounts = try accounts(knowing: permissions)
     if accounts.count > 1 { throw .neverGranted(app: id, permissions: permissions) }
     return accounts.map { ($0, GrantSet(app: id, account: $0.id)) }

@@ -31,14 +31,7 @@ extension Session {
         if let account = try records.account(id) { return [account] }
       case .idPrefix(let prefix): prefixed = try accounts(beginning: prefix)
       case .typed(let type, let name):
-        ids += try records.accounts(bearing: .username(type: type, name))
-        ids += try records.accounts(bearing: .userID(type: type, name))
-        // A handle with its server: the server is part of the type.
-        if let mark = name.lastIndex(of: "@"), !type.contains("@") {
-          let server = name[name.index(after: mark)...].lowercased()
-          ids += try records.accounts(
-            bearing: .username(type: "\(type)@\(server)", String(name[..<mark])))
-        }
+        ids += try accounts(ofType: type, bearing: name)
       case .bare(let name): ids += try records.accounts(bearing: .name(name))
       }
     }
@@ -54,8 +47,22 @@ extension Session {
     return found
   }
 
+  /// The accounts of a type that have a username or a user id.
+  func accounts(ofType type: String, bearing name: String) throws(VaultError) -> [AccountID] {
+    let records = Records(store)
+    var ids = try records.accounts(bearing: .username(type: type, name))
+    ids += try records.accounts(bearing: .userID(type: type, name))
+    // A handle with its server: the server is part of the type.
+    if let mark = name.lastIndex(of: "@"), !type.contains("@") {
+      let server = name[name.index(after: mark)...].lowercased()
+      ids += try records.accounts(
+        bearing: .username(type: "\(type)@\(server)", String(name[..<mark])))
+    }
+    return ids
+  }
+
   /// The accounts whose id begins with `prefix`; a range of keys, not a walk over all.
-  private func accounts(beginning prefix: String) throws(VaultError) -> [Account] {
+  func accounts(beginning prefix: String) throws(VaultError) -> [Account] {
     // Filled up with the smallest digit, and cut to whole bytes, the prefix is where to begin.
     let padded = prefix + String(repeating: "a", count: 26 - prefix.utf8.count)
     guard let first = Key16(base32: padded) else { return [] }

@@ -52,18 +52,23 @@ extension Session {
   /// - Parameters:
   ///   - account: The account that the app holds these permissions on; nil where it is the only one.
   ///   - permissions: What it is for; of none, any live grant will do.
+  ///   - renews: Whether the caller has a token that has expired renewed, and asks again: that it has
+  ///     is no refusal then.
+  ///   - view: Whose word the account's name is, and whom a refusal is told.
   /// - Throws: ``VaultError``: `neverAsked`, `denied`, `revoked` (also lapsed, or narrowed at the
   ///   provider); `signIn`; `tryAgain` with reason `expired` where a renewal could help; `notFound`;
   ///   `ambiguous`; `denied` with reason `signOnly`.
   public func token(
-    app: String, account: String? = nil, permissions: [String] = [], strictly: Bool = false
+    app: String, account: String? = nil, permissions: [String] = [], strictly: Bool = false,
+    renews: Bool = false, seenBy view: View = .owner
   ) throws(VaultError) -> AccessToken {
     guard !options.isLooking else {
       throw VaultError(
         .usage, "this session was opened to look only, and hands out nothing",
         hint: "unlock the vault without looking")
     }
-    let request = DecidedUses.Request(app: app, account: account, permissions: permissions)
+    let request = DecidedUses.Request(
+      app: app, account: account, permissions: permissions, view: view)
     if uses.hasOpen, !strictly {
       let now = self.now
       if let known = try decidedUse(request), known.holds(at: now), known.window.countOne(now: now)
@@ -75,17 +80,23 @@ extension Session {
     try closeUseWindows(all: false)
     var refusal: (kind: UseWindows.Kind, label: String)?
     let outcome = try store.write { () throws(VaultError) -> Result<AllowedUse, VaultError> in
-      let account = try usedAccount(app: app, account: account, permissions: permissions)
+      var found: Account?
       do throws(VaultError) {
+        let account = try usedAccount(
+          app: app, account: account, permissions: permissions, seenBy: view)
+        found = account
         let use = try allowed(app: app, on: account, permissions: permissions, for: .token)
         try record(
           .tokenUsed, app: app, account: account, permissions: permissions,
           details: details(of: use, strictly: strictly))
         return .success(use)
       } catch {
-        guard error.isRefusal else { throw error }
-        refusal = try refuse(error, app: app, account: account, permissions: permissions)
-        return .failure(error)
+        guard error.isRefusal, found != nil || view == .app, !(renews && error.isRenewable) else {
+          throw error
+        }
+        refusal = try refuse(
+          error, app: app, account: found, permissions: permissions, seenBy: view)
+        return .failure(error.told(to: view, app: app, permissions))
       }
     }
     // Only now is it in the ledger.
@@ -122,18 +133,24 @@ extension Session {
     -> Result<AllowedUse, VaultError>?
   {
     try? store.read { () throws(VaultError) -> Result<AllowedUse, VaultError>? in
-      let account = try usedAccount(
-        app: request.app, account: request.account, permissions: request.permissions)
+      var found: Account?
       do throws(VaultError) {
+        let account = try usedAccount(
+          app: request.app, account: request.account, permissions: request.permissions,
+          seenBy: request.view)
+        found = account
         let use = try allowed(
           app: request.app, on: account, permissions: request.permissions, for: .token)
         guard let window = uses.count(use.kind, now: now) else { return nil }
         note(use, window, for: request)
         return .success(use)
       } catch {
+        guard error.isRefusal, found != nil || request.view == .app else { throw error }
         let kind = kind(
-          of: error, app: request.app, account: account, permissions: request.permissions)
-        return error.isRefusal && uses.count(kind, now: now) != nil ? .failure(error) : nil
+          of: error, app: request.app, account: found, permissions: request.permissions,
+          seenBy: request.view)
+        guard uses.count(kind, now: now) != nil else { return nil }
+        return .failure(error.told(to: request.view, app: request.app, request.permissions))
       }
     }
   }
@@ -164,26 +181,33 @@ extension Session {
   ///
   /// - Returns: The kind, where it was written.
   func refuse(
-    _ error: VaultError, app: String, account: Account, permissions: [String],
-    details: [Entry.Detail] = []
+    _ error: VaultError, app: String, account: Account?, permissions: [String],
+    details: [Entry.Detail] = [], seenBy view: View = .owner
   ) throws(VaultError) -> (kind: UseWindows.Kind, label: String)? {
-    let kind = kind(of: error, app: app, account: account, permissions: permissions)
+    let kind = kind(
+      of: error, app: app, account: account, permissions: permissions, seenBy: view)
     if uses.count(kind, now: now) != nil { return nil }
-    if let set = try Records(store).grants(app: app, account: account.id) {
+    if let account, let set = try Records(store).grants(app: app, account: account.id) {
       try recordLapses(set, account: account)
     }
+    // No more of an app's own words than names have: it must not fill the disk.
+    let names =
+      view == .app
+      ? permissions.prefix(64).map { ProviderText.safe($0, limit: 120) } : permissions
     try record(
-      .useRefused, app: app, account: account, permissions: permissions,
+      .useRefused, app: app, account: account, permissions: names,
       reason: error.code.rawValue, details: details)
-    return (kind, account.label)
+    return (kind, account?.label ?? "")
   }
 
   func kind(
-    of error: VaultError, app: String, account: Account, permissions: [String]
+    of error: VaultError, app: String, account: Account?, permissions: [String],
+    seenBy view: View = .owner
   ) -> UseWindows.Kind {
+    // An app that asks for ever other permissions is one kind: only its first names are written.
     UseWindows.Kind(
-      event: .useRefused, app: app, account: account.id.key, client: "", generation: 0, grants: [],
-      permissions: permissions, reason: error.code.rawValue)
+      event: .useRefused, app: app, account: account?.id.key ?? .zero, client: "", generation: 0,
+      grants: [], permissions: view == .app ? [] : permissions, reason: error.code.rawValue)
   }
 }
 

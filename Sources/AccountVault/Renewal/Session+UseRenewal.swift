@@ -7,13 +7,13 @@ extension Session {
   /// put another in its place; nil where nothing is to be renewed, or nothing may be.
   ///
   /// The grant comes first: what an app was not granted is not renewed for it.
-  public func renewableUse(app: String, account: String? = nil, permissions: [String] = [])
-    throws(VaultError) -> (account: Account, clientID: String)?
-  {
+  public func renewableUse(
+    app: String, account: String? = nil, permissions: [String] = [], seenBy view: View = .owner
+  ) throws(VaultError) -> (account: Account, clientID: String)? {
     try store.read { () throws(VaultError) in
       do throws(VaultError) {
         let (account, credential) = try grantedCredential(
-          app: app, account: account, permissions: permissions)
+          app: app, account: account, permissions: permissions, seenBy: view)
         do throws(VaultError) { try checkState(credential, of: account) } catch {
           guard error.code == .tryAgain, error.reason == .expired else { return nil }
           return (account, credential.clientID)
@@ -31,11 +31,12 @@ extension Session {
   ///
   /// - Throws: ``VaultError``, as ``token(app:account:permissions:strictly:)`` does, but for the
   ///   credential's own state.
-  public func grantedCredential(app id: String, account: String? = nil, permissions: [String] = [])
-    throws(VaultError) -> (account: Account, credential: Credential)
-  {
+  public func grantedCredential(
+    app id: String, account: String? = nil, permissions: [String] = [], seenBy view: View = .owner
+  ) throws(VaultError) -> (account: Account, credential: Credential) {
     try store.read { () throws(VaultError) in
-      let found = try usedAccount(app: id, account: account, permissions: permissions)
+      let found = try usedAccount(
+        app: id, account: account, permissions: permissions, seenBy: view)
       let app = try findApp(id)
       let set = try Records(store).grants(app: id, account: found.id)
       _ = try checkGrants(set, app: app, account: found, permissions: permissions)

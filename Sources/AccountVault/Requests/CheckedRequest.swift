@@ -22,7 +22,11 @@ struct CheckedRequest: Sendable {
 
   /// - Throws: ``VaultError``: `usage` for what is malformed, does not fit together or is the vault's
   ///   own to say; `notFound` for a file that is not there.
-  init(_ request: SignedRequest, for provider: Provider) throws(VaultError) {
+  ///
+  /// - Parameter readsForm: Whether a body that is a form already is held to the rules of parameters.
+  init(
+    _ request: SignedRequest, for provider: Provider, readsForm: Bool = false
+  ) throws(VaultError) {
     let isMultipart = !request.parts.isEmpty
     if isMultipart, request.body != nil {
       throw .wrong("a request has either a multipart form or a body of its own")
@@ -53,6 +57,7 @@ struct CheckedRequest: Sendable {
       body = .multipart(try Self.parts(request))
     } else if let given = request.body {
       try Self.check(mediaType: given.contentType)
+      if readsForm { try Self.check(form: given, provider) }
       var bytes = given.bytes
       body = .bytes(
         SharedSecret(SecretBytes(wiping: &bytes)), contentType: contentType ?? given.contentType)
@@ -105,6 +110,17 @@ struct CheckedRequest: Sendable {
     var form = FormBody(.strict)
     for parameter in parameters { form.append(parameter.name, parameter.value) }
     return form.finish()
+  }
+
+  private static func check(form body: SignedRequest.Body, _ provider: Provider) throws(VaultError)
+  {
+    let names: [String]
+    do throws(OAuthError) {
+      names = try FormReply(String(decoding: body.bytes, as: UTF8.self)).names
+    } catch {
+      throw .wrong("the form of the request cannot be read")
+    }
+    for name in names { try check(field: name, provider) }
   }
 
   private static func check(field name: String, _ provider: Provider) throws(VaultError) {

@@ -18,31 +18,11 @@ extension Session {
   ///   host; `usage` for what cannot be sent.
   package func attempt(
     _ request: SignedRequest, app: String, account: String?, permissions: [String],
-    strictly: Bool = false, over network: Network
+    strictly: Bool = false, seenBy view: View = .owner, over network: Network
   ) throws(VaultError) -> RequestAttempt {
-    guard !options.isLooking else {
-      throw VaultError(
-        .usage, "this session was opened to look only, and sends nothing",
-        hint: "unlock the vault without looking")
-    }
-    let counted = try store.read { () throws(VaultError) -> AllowedRequest? in
-      let account = try usedAccount(app: app, account: account, permissions: permissions)
-      let checked = try CheckedRequest(request, for: provider(account.type))
-      do throws(VaultError) {
-        let found = try allowed(checked, app: app, on: account, permissions: permissions)
-        guard !strictly, uses.count(found.use.kind, now: now) != nil else { return nil }
-        return found
-      } catch {
-        let kind = kind(of: error, app: app, account: account, permissions: permissions)
-        guard isRefusal(error), uses.count(kind, now: now) != nil else { return nil }
-        throw error
-      }
-    }
-    let use =
-      if let counted { counted } else {
-        try recorded(
-          request, app: app, account: account, permissions: permissions, strictly: strictly)
-      }
+    let use = try recordedUse(
+      request, app: app, account: account, permissions: permissions, strictly: strictly,
+      seenBy: view)
     let holder = use.use.account
     let opened = try access(to: holder, clientID: use.use.token.clientID, over: network)
     // Another process may have put a newer credential there since: it is as good.
@@ -53,37 +33,82 @@ extension Session {
       canRenew: opened.1.canRenew(definition))
   }
 
+  /// A use that may be, in the ledger, its credential still sealed.
+  func recordedUse(
+    _ request: SignedRequest, app: String, account: String?, permissions: [String],
+    strictly: Bool, seenBy view: View, for purpose: Purpose = .signedRequest
+  ) throws(VaultError) -> AllowedRequest {
+    guard !options.isLooking else {
+      throw VaultError(
+        .usage, "this session was opened to look only, and sends nothing",
+        hint: "unlock the vault without looking")
+    }
+    let counted = try store.read { () throws(VaultError) -> AllowedRequest? in
+      var found: Account?
+      do throws(VaultError) {
+        let account = try usedAccount(
+          app: app, account: account, permissions: permissions, seenBy: view)
+        let checked = try CheckedRequest(
+          request, for: provider(account.type), readsForm: purpose == .signature)
+        found = account
+        let use = try allowed(
+          checked, app: app, on: account, permissions: permissions, for: purpose)
+        guard !strictly, uses.count(use.use.kind, now: now) != nil else { return nil }
+        return use
+      } catch {
+        guard isRefusal(error), found != nil || view == .app else { throw error }
+        let kind = kind(
+          of: error, app: app, account: found, permissions: permissions, seenBy: view)
+        guard uses.count(kind, now: now) != nil else { return nil }
+        throw error.told(to: view, app: app, permissions)
+      }
+    }
+    if let counted { return counted }
+    return try recorded(
+      request, app: app, account: account, permissions: permissions, strictly: strictly,
+      seenBy: view, for: purpose)
+  }
+
   /// What a request would be sent with; nothing is recorded or opened.
   func allowed(
-    _ request: CheckedRequest, app: String, on account: Account, permissions: [String]
+    _ request: CheckedRequest, app: String, on account: Account, permissions: [String],
+    for purpose: Purpose = .signedRequest
   ) throws(VaultError) -> AllowedRequest {
-    var use = try allowed(app: app, on: account, permissions: permissions, for: .signedRequest)
+    var use = try allowed(app: app, on: account, permissions: permissions, for: purpose)
     try check(request, mayGoTo: provider(account.type))
-    use.kind.reason = "request: \(request.method.rawValue) \(request.url.origin)"
+    let what = purpose == .signedRequest ? "request" : "signature"
+    use.kind.reason = "\(what): \(request.method.rawValue) \(request.url.origin)"
     return AllowedRequest(request: request, use: use)
   }
 
   private func recorded(
-    _ request: SignedRequest, app: String, account: String?, permissions: [String], strictly: Bool
+    _ request: SignedRequest, app: String, account: String?, permissions: [String],
+    strictly: Bool, seenBy view: View, for purpose: Purpose
   ) throws(VaultError) -> AllowedRequest {
     try closeUseWindows(all: false)
     var refusal: (kind: UseWindows.Kind, label: String)?
     let outcome = try store.write { () throws(VaultError) -> Result<AllowedRequest, VaultError> in
-      let account = try usedAccount(app: app, account: account, permissions: permissions)
-      let request = try CheckedRequest(request, for: provider(account.type))
+      var found: Account?
+      var host: [Entry.Detail] = []
       do throws(VaultError) {
-        let found = try allowed(request, app: app, on: account, permissions: permissions)
+        let account = try usedAccount(
+          app: app, account: account, permissions: permissions, seenBy: view)
+        let request = try CheckedRequest(
+          request, for: provider(account.type), readsForm: purpose == .signature)
+        found = account
+        host = [Entry.Detail("host", request.url.origin)]
+        let use = try allowed(
+          request, app: app, on: account, permissions: permissions, for: purpose)
         try record(
           .tokenUsed, app: app, account: account, permissions: permissions,
-          reason: found.use.kind.reason, details: details(of: found.use, strictly: strictly))
-        return .success(found)
+          reason: use.use.kind.reason, details: details(of: use.use, strictly: strictly))
+        return .success(use)
       } catch {
-        guard isRefusal(error) else { throw error }
-        let host = [Entry.Detail("host", request.url.origin)]
+        guard isRefusal(error), found != nil || view == .app else { throw error }
         refusal = try refuse(
-          error, app: app, account: account, permissions: permissions,
-          details: error.reason == .foreignHost ? host : [])
-        return .failure(error)
+          error, app: app, account: found, permissions: permissions,
+          details: error.reason == .foreignHost ? host : [], seenBy: view)
+        return .failure(error.told(to: view, app: app, permissions))
       }
     }
     // Only now is it in the ledger.

@@ -33,7 +33,8 @@ extension Session {
     over network: Network
   ) throws(VaultError) -> PreparedRequest {
     let found = try store.read { () throws(VaultError) -> AllowedRequest in
-      let account = try usedAccount(app: app, account: account, permissions: permissions)
+      let account = try usedAccount(
+        app: app, account: account, permissions: permissions, seenBy: .owner)
       let checked = try CheckedRequest(request, for: provider(account.type))
       return try allowed(checked, app: app, on: account, permissions: permissions)
     }

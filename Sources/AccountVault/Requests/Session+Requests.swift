@@ -21,6 +21,7 @@ extension Session {
   ///     permissions. Where several fit nothing is sent: never is a request sent unsigned.
   ///   - permissions: What it is for; of none, any live grant will do.
   ///   - strictly: Whether each request has an entry of its own.
+  ///   - view: Whose word the account's name is, and whom a refusal is told.
   ///   - receiver: Gets the answer while it comes, a refusal as well; nil to have its body in the
   ///     response.
   /// - Returns: The provider's answer, a refusal too: ``SignedResponse/error`` says what it means.
@@ -30,7 +31,8 @@ extension Session {
   ///   silence.
   public func send(
     _ request: SignedRequest, app: String, account: String? = nil, permissions: [String] = [],
-    strictly: Bool = false, over network: Network, to receiver: (any ResponseReceiver)? = nil
+    strictly: Bool = false, seenBy view: View = .owner, over network: Network,
+    to receiver: (any ResponseReceiver)? = nil
   ) async throws(VaultError) -> SignedResponse {
     let kept = KeptBody()
     var tries = RequestTries(waitsAtMost: request.limits.waitSeconds)
@@ -39,13 +41,13 @@ extension Session {
       do throws(VaultError) {
         attempt = try self.attempt(
           request, app: app, account: account, permissions: permissions, strictly: strictly,
-          over: network)
+          seenBy: view, over: network)
       } catch {
         guard error.isRenewable else { throw error }
         guard !tries.hasRenewed else { throw error }
         tries.hasRenewed = true
         try await renewExpired(
-          app: app, account: account, permissions: permissions, over: network)
+          app: app, account: account, permissions: permissions, seenBy: view, over: network)
         continue
       }
       if let seconds = pauses.wait(attempt.client, now: now) {
@@ -76,25 +78,36 @@ extension Session {
   }
 
   /// Renews the credential that a request needs and that has ended by its date.
-  private func renewExpired(
-    app: String, account text: String?, permissions: [String], over network: Network
+  ///
+  /// - Throws: ``VaultError``: what keeps it from being used, recorded as a refusal.
+  package func renewExpired(
+    app: String, account text: String?, permissions: [String], seenBy view: View,
+    over network: Network
   ) async throws(VaultError) {
     let (account, clientID) = try store.read { () throws(VaultError) -> (Account, String) in
-      let account = try usedAccount(app: app, account: text, permissions: permissions)
+      let account = try usedAccount(
+        app: app, account: text, permissions: permissions, seenBy: view)
       return (account, try credential(of: account, for: findApp(app)).0.clientID)
     }
     let renewal = try await renew(account, clientID: clientID, over: network, .request)
     if let error = failure(of: renewal) {
-      try recordRefusal(error, app: app, account: account, permissions: permissions)
+      try recordRefusal(
+        error, app: app, account: account, permissions: permissions, seenBy: view)
       throw error
     }
   }
 
-  private func recordRefusal(
-    _ error: VaultError, app: String, account: Account, permissions: [String]
+  /// Writes a refusal that no other call has written; of one kind the first in a minute, and the rest
+  /// as a count.
+  package func recordRefusal(
+    _ error: VaultError, app: String, account: Account? = nil, permissions: [String],
+    seenBy view: View
   ) throws(VaultError) {
+    let kind = kind(
+      of: error, app: app, account: account, permissions: permissions, seenBy: view)
+    if uses.count(kind, now: now) != nil { return }
     let refusal = try store.write { () throws(VaultError) in
-      try refuse(error, app: app, account: account, permissions: permissions)
+      try refuse(error, app: app, account: account, permissions: permissions, seenBy: view)
     }
     if let refusal { uses.begin(refusal.kind, label: refusal.label, now: now) }
   }

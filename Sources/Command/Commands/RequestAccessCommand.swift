@@ -93,6 +93,9 @@ enum RequestAccessCommand {
       CommandFailure(
         .notFound, "there is no account of type \(outcome.type)",
         hint: "vault add-account --type \(outcome.type) --username NAME")
+    case .pending:
+      CommandFailure(
+        .neverAsked, "the ask of app \(outcome.app) is pending", hint: "vault asks")
     }
   }
 

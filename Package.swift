@@ -78,7 +78,11 @@ let package = Package(
         "SQLite", "FileSystem", "JSON", "HTTPTypes", "OAuth",
       ]),
     // 6: the command
-    part("Command", ["AccountVault", "Faults", "Time", "Sodium", "FileSystem", "JSON", "CSystem"]),
+    part(
+      "Command",
+      [
+        "AccountVault", "Faults", "Time", "Sodium", "FileSystem", "JSON", "UnixSocket", "CSystem",
+      ]),
     part(
       "AccountVaultNetwork",
       [

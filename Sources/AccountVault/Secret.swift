@@ -37,12 +37,16 @@ public enum Key: ~Copyable, Sendable {
   case passphrase(Secret)
   /// The 32 bytes of a key file.
   case keyFile(Secret)
+  /// The key of a vault that is unlocked already, as its agent lends it: worth as much as the vault,
+  /// and of no use once the vault has another key.
+  case lent(Secret)
 
   /// The same once more, for what needs the secret after unlocking.
   package borrowing func copy() -> Key {
     switch self {
     case .passphrase(let secret): .passphrase(Secret(secret.bytes.copy()))
     case .keyFile(let secret): .keyFile(Secret(secret.bytes.copy()))
+    case .lent(let secret): .lent(Secret(secret.bytes.copy()))
     }
   }
 }

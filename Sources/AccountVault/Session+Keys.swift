@@ -176,6 +176,7 @@ extension Session {
         kind = .passphrase
         secret = value.bytes
       }
+    case .lent: throw .secretNeeded
     }
     let recovery = SecretBytes.random(count: 32)
     let makesRecovery = hadRecovery && kind != .recovery
@@ -214,6 +215,13 @@ extension Session {
         hint: "vault add-key --key-file FILE")
     }
   }
+}
+
+extension VaultError {
+  /// A new key must be wrapped under a secret, and the vault's own key is none.
+  static let secretNeeded = VaultError(
+    .locked, "this needs a passphrase or key file, and a lent key is neither",
+    hint: "export VAULT_PASSPHRASE_FILE=FILE")
 }
 
 /// How dear a guess of the passphrase is made.

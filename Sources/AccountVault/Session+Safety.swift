@@ -126,6 +126,7 @@ extension Vault {
     switch consume key {
     case .passphrase(let value): secret = .passphrase(value.bytes)
     case .keyFile(let value): secret = .keyFile(value.bytes)
+    case .lent: throw .secretNeeded
     }
     var old: Anchor?
     let store = try Restoration.restore(

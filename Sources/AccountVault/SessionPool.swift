@@ -67,6 +67,15 @@ public final class SessionPool: Sendable {
     for held in all { try held.session.flush() }
   }
 
+  /// The key of the vault, for another process of the same owner. It is worth as much as the vault.
+  package func lentKey() -> Key { .lent(Secret(key.bytes)) }
+
+  /// The vault as it was opened first.
+  package var openedVault: Vault { vault }
+
+  /// Where heads are kept outside vault files, as the pool's sessions have it.
+  package var headDirectory: String? { options.headDirectory }
+
   /// The vault's file, resolved.
   let path: String
 

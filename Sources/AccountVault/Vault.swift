@@ -1,4 +1,5 @@
 import Encoding
+public import Faults
 public import Time
 import FileSystem
 import Sodium
@@ -89,6 +90,11 @@ public final class Vault: Sendable {
         with: .passphrase(secret.bytes), allowExpensive: options.allowsExpensiveKeySettings)
     case .keyFile(let secret):
       store = try file.unlock(with: .keyFile(secret.bytes))
+    case .lent(let secret):
+      guard let unlocked = UnlockedKey(secret.bytes) else {
+        throw VaultError(.wrongKey, "that is no key of an unlocked vault", hint: "vault status")
+      }
+      store = try file.unlock(with: unlocked)
     }
     return try Session(store, options: options)
   }

@@ -7,6 +7,8 @@ package struct AgentCore: Sendable {
   package let log: Log
   package let metrics: Metrics
   package let facts: AgentFacts
+  /// Whether the vault's key is lent to nobody (`--keep-key`).
+  package var keepsKey = false
 
   package init(
     keeper: Keeper, network: Network, log: Log, metrics: Metrics = Metrics(),

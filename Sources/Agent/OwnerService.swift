@@ -13,6 +13,7 @@ package struct OwnerService: Sendable {
     case ("GET", "/v1/status"): return status()
     case ("POST", "/v1/lock"): return lock()
     case ("POST", "/v1/unlock"): return unlock(request)
+    case ("POST", "/v1/key"): return KeyService(core).reply()
     default:
       return .error(VaultError(.notFound, "nothing is there"), status: 404)
     }

@@ -46,6 +46,9 @@ enum Registry {
     case "show-provider": ShowProviderCommand.run
     case "add-provider": AddProviderCommand.run
     case "check-provider": CheckProviderCommand.run
+    case "status": StatusCommand.run
+    case "lock": LockCommand.run
+    case "unlock": UnlockCommand.run
     case "completions": CompletionsCommand.run
     case "help": HelpCommand.run
     case "manual": ManualCommand.run

@@ -9,6 +9,47 @@ package struct UnlockedKey: Sendable {
   let vault: Key16
   let epoch: UInt64
   let key: SharedSecret
+  /// The slot that opened the first store.
+  let slot: Key16?
+}
+
+extension UnlockedKey {
+  private static let vaultTag: UInt8 = 1
+  private static let epochTag: UInt8 = 2
+  private static let keyTag: UInt8 = 3
+  private static let slotTag: UInt8 = 4
+
+  /// As bytes, for another process of the same owner: each value a field.
+  package var bytes: SecretBytes {
+    var writer = SecretWriter(capacity: 96)
+    vault.withBytes { writer.field(Self.vaultTag, $0) }
+    let number = epoch.bigEndian
+    // The number's own eight bytes, lent for the call.
+    unsafe withUnsafeBytes(of: number) { unsafe writer.field(Self.epochTag, $0.bytes) }
+    writer.field(Self.keyTag, key.bytes)
+    if let slot { slot.withBytes { writer.field(Self.slotTag, $0) } }
+    return writer.finish()
+  }
+
+  /// Reads ``bytes``; nil where they are no such key.
+  package init?(_ bytes: borrowing SecretBytes) {
+    guard let vault = Self.key16(Self.vaultTag, of: bytes),
+      let epoch = try? SecretFields.field(Self.epochTag, of: bytes), epoch.count == 8,
+      let key = try? SecretFields.field(Self.keyTag, of: bytes), key.count == 32
+    else { return nil }
+    self.vault = vault
+    // Eight bytes, as was looked; any of them make a number.
+    self.epoch = epoch.withBytes { unsafe UInt64(bigEndian: $0.unsafeLoad(as: UInt64.self)) }
+    self.key = SharedSecret(key)
+    slot = Self.key16(Self.slotTag, of: bytes)
+  }
+
+  private static func key16(_ tag: UInt8, of bytes: borrowing SecretBytes) -> Key16? {
+    guard let field = try? SecretFields.field(tag, of: bytes), field.count == 16 else {
+      return nil
+    }
+    return field.withBytes { Key16($0) }
+  }
 }
 
 extension VaultFile {
@@ -22,6 +63,7 @@ extension VaultFile {
         .damaged, "\(path) is another vault than the one that was unlocked", hint: "vault doctor",
         reason: .forked)
     }
+    openedSlot = unlocked.slot
     return try Store(
       file: self, keys: Keys(vaultKey: unlocked.key.bytes.copy(), epoch: unlocked.epoch))
   }
@@ -31,7 +73,8 @@ extension Store {
   /// What opens another store of this vault.
   package var unlockedKey: UnlockedKey {
     UnlockedKey(
-      vault: vault, epoch: keys.epoch, key: SharedSecret(keys.vaultKey.copy()))
+      vault: vault, epoch: keys.epoch, key: SharedSecret(keys.vaultKey.copy()),
+      slot: file.openedSlot)
   }
 
   /// The key slots, as they stand in this transaction, held against the state.

@@ -68,8 +68,11 @@ final class RunningAgent: Sendable {
       line.split(separator: " ").map(String.init), input: input, sourceLocation: sourceLocation)
   }
 
-  func run(_ arguments: [String], input: String = "") throws -> Ended {
-    let process = try Self.process("vault", arguments, environment)
+  /// - Parameter more: Variables beside ``environment``, or in the place of those.
+  func run(
+    _ arguments: [String], input: String = "", adding more: [String: String] = [:]
+  ) throws -> Ended {
+    let process = try Self.process("vault", arguments, environment.merging(more) { $1 })
     let files = ["input", "output", "errors"].map { directory("\(UUID().uuidString)-\($0)") }
     defer { for file in files { try? FileManager.default.removeItem(atPath: file) } }
     for file in files { _ = FileManager.default.createFile(atPath: file, contents: nil) }

@@ -87,6 +87,9 @@ import Testing
     restore nosuch --to r2/r.vault
     doctor
     reset-anchor
+    status
+    lock
+    unlock
     providers
     show-provider facebook
     show-provider nosuch
@@ -125,8 +128,10 @@ import Testing
       if try check(ended, command) { printed.insert(command.name) }
       try checkError(ended, line: String(line))
     }
-    // What needs the network has tests of its own, with a provider.
-    let offline = CommandTable.shown.filter { !$0.needs.contains(.network) }
+    // What needs the network has tests of its own, with a provider; what needs an agent, with one.
+    let offline = CommandTable.shown.filter {
+      !$0.needs.contains(.network) && !["lock", "unlock"].contains($0.name)
+    }
     let silent = Set(offline.map(\.name)).subtracting(printed)
     #expect(silent.isEmpty)
   }

@@ -185,6 +185,7 @@ import Testing
     switch try context.secrets.key(forVaultAt: "/v") {
     case .passphrase(let secret): #expect(bytes(secret.bytes) == Array("open sesame".utf8))
     case .keyFile: Issue.record("a key file")
+    case .lent: Issue.record("a lent key")
     }
   }
 

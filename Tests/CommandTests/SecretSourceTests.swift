@@ -32,6 +32,7 @@ func bytes(_ secret: borrowing SecretBytes) -> [UInt8] {
     switch try context.secrets.givenKey() {
     case .passphrase(let secret)?: return .passphrase(bytes(secret.bytes))
     case .keyFile(let secret)?: return .keyFile(bytes(secret.bytes))
+    case .lent?: throw CommandFailure(.failed, "a lent key")
     case nil: return .nothing
     }
   }

@@ -9,11 +9,15 @@ import Testing
       remove-client add-app apps show-app remove-app new-app-key grant deny revoke request-access \
       access token request renew explain history verify checkpoint prove change-passphrase keys add-key \
       remove-key rotate-key backup restore doctor reset-anchor asks providers show-provider \
-      add-provider check-provider completions agent help version
+      add-provider check-provider completions help version agent unlock lock status
       """
     let shown = CommandTable.shown.map(\.name)
     #expect(Set(shown) == Set(names.split(separator: " ").map(String.init)))
     #expect(Set(shown).count == shown.count)
+  }
+
+  @Test func `says of every command what an agent does for it`() {
+    #expect(Set(CommandTable.all.map(\.name)) == Set(CommandSpec.agentUses.keys))
   }
 
   @Test func `has options that take a value everywhere or nowhere`() {

@@ -41,11 +41,13 @@ final class ServingAgent: Sendable {
       options: try context.unlockOptions(), again: isUnattended ? again : nil)
     let metrics = Metrics()
     let network = Network.system(version: Release.version)
-    core = AgentCore(
+    var core = AgentCore(
       keeper: keeper, network: network, log: log, metrics: metrics,
       facts: AgentFacts(
         vault: vault.id, appsSocket: sockets.appsPath, limits: { options.limits(isUnattended: $0) })
     )
+    core.keepsKey = arguments.has("keep-key")
+    self.core = core
     self.options = options
     self.sockets = sockets
     vaultID = vault.id

@@ -43,6 +43,7 @@ extension OwnerService {
       switch key {
       case .keyFile: true
       case .passphrase: false
+      case .lent: false
       }
     do throws(VaultError) {
       try core.keeper.unlock(with: key, limits: core.facts.limits(isUnattended))

@@ -30,6 +30,7 @@ package final class InheritedKey: Sendable {
   package static let option = "--key-fd"
   private static let passphrase: UInt8 = 1
   private static let keyFile: UInt8 = 2
+  private static let lent: UInt8 = 3
   /// Bytes of the pipe's content: the longest secret and what stands before it.
   private static let limit = InputSource.lineLimit + 5
 
@@ -38,6 +39,7 @@ package final class InheritedKey: Sendable {
     switch key {
     case .passphrase(let secret): field(passphrase, secret)
     case .keyFile(let secret): field(keyFile, secret)
+    case .lent(let secret): field(lent, secret)
     }
   }
 
@@ -55,6 +57,7 @@ package final class InheritedKey: Sendable {
     if let secret = try? SecretFields.field(keyFile, of: bytes) {
       return .keyFile(Secret(secret))
     }
+    if let secret = try? SecretFields.field(lent, of: bytes) { return .lent(Secret(secret)) }
     return nil
   }
 

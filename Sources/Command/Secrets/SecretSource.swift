@@ -44,6 +44,7 @@ package struct SecretSource {
     if let inherited = invocation.inheritedKey?.copy() { return inherited }
     if let passphrase = try optionPassphrase() { return .passphrase(Secret(passphrase)) }
     if let path = keyFileOption { return .keyFile(Secret(try keyFile(path))) }
+    if let lent = try lentKey() { return lent }
     let environment = invocation.environment
     if let path = try environment.value("VAULT_PASSPHRASE_FILE") {
       return .passphrase(Secret(try passphrase(inFile: path)))
@@ -74,6 +75,22 @@ package struct SecretSource {
   ) throws(CommandFailure) -> Key? {
     let silent = Terminal(invocation, json: false, quiet: true, verbose: false)
     return try SecretSource(invocation, arguments, silent).givenKey()
+  }
+
+  /// The key of a running agent, where the command may be done with it.
+  private func lentKey() throws(CommandFailure) -> Key? {
+    switch arguments.agentUse {
+    case .none: return nil
+    case .key, .run, .runOnce: break
+    }
+    // Where no vault is named the command says so itself.
+    guard let path = try? VaultLocation.path(arguments, invocation.environment) else { return nil }
+    do throws(CommandFailure) {
+      return try LentKey.ask(forVaultAt: path, invocation.environment)
+    } catch  where error.status == .config {
+      terminal.warning(error.message)
+      return nil
+    }
   }
 
   // MARK: To make

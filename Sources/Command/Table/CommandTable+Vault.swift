@@ -149,6 +149,7 @@ extension CommandTable {
       name: "agent", group: .vault, summary: "hold the unlocked vault and serve apps",
       options: [
         .flag("background", "return once it is ready, and go on in the background"),
+        .flag("keep-key", "lend the key to no command: those that it does not run ask for it"),
         .option(
           "lock-after", "DURATION", "lock when it was not used for so long: 10m, or never"),
         .option(
@@ -185,5 +186,40 @@ extension CommandTable {
       json: .none,
       exits: [.failed, .damaged, .notFound, .exists, .tryAgain, .config, .locked, .wrongKey],
       needs: [.vault, .network]),
+    CommandSpec(
+      name: "unlock", group: .vault, summary: "give the running agent the key",
+      about: [
+        """
+        Hands the passphrase or key to the agent of this vault, which holds it until it is locked. \
+        Meanwhile no command on this vault asks for a passphrase: each is done by the agent or with \
+        the key that it lends. A wrong one changes nothing.
+        """
+      ],
+      examples: [.init("vault unlock", "for the commands that follow")],
+      json: .object(AgentStanding.keys),
+      exits: [.damaged, .notFound, .tryAgain, .config, .locked, .wrongKey, .newerFormat],
+      needs: [.vault, .key]),
+    CommandSpec(
+      name: "lock", group: .vault, summary: "have the running agent forget the key",
+      about: [
+        """
+        Locks the agent of this vault, which goes on and waits for vault unlock. What it does at the \
+        moment is finished.
+        """
+      ],
+      examples: [.init("vault lock", "before leaving")],
+      json: .object(AgentStanding.keys),
+      exits: [.notFound, .tryAgain, .config], needs: [.vault]),
+    CommandSpec(
+      name: "status", group: .vault, summary: "say whether the vault's agent runs and is unlocked",
+      about: [
+        """
+        Exit 0 where the agent of this vault is unlocked, 84 where it is locked, 66 where none runs; \
+        the state is printed in each case: unlocked, locked or none.
+        """
+      ],
+      examples: [.init("vault status", "of the usual vault")],
+      json: .object(AgentStanding.keys),
+      exits: [.notFound, .tryAgain, .config, .locked], needs: [.vault]),
   ]
 }

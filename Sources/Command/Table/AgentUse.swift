@@ -1,0 +1,83 @@
+/// What a running agent of the vault does for a command.
+package enum AgentUse: Sendable {
+  /// Nothing: the command needs no key, or the secret itself.
+  case none
+  /// It lends its key; the command does the rest by itself.
+  case key
+  /// It runs the command, which may be run twice without harm.
+  case run
+  /// It runs the command, which changes something and must not be done twice.
+  case runOnce
+}
+
+extension CommandSpec {
+  /// What the agent does for this command where it is given nothing that only the caller has.
+  ///
+  /// A command that reads a file, standard input or a terminal, that stays, or that runs the owner's
+  /// hooks, is done by the caller's process with a lent key.
+  package var agentUse: AgentUse { Self.agentUses[name] ?? .none }
+
+  static let agentUses: [String: AgentUse] = [
+    // A new vault, or none at all
+    "init": .none, "check-provider": .none, "completions": .none, "help": .none, "version": .none,
+    "manual": .none, "doctor": .none,
+    // The agent's own
+    "agent": .none, "unlock": .none, "lock": .none, "status": .none,
+    // A new key is wrapped under the secret itself.
+    "rotate-key": .none, "restore": .none,
+    // Files, standard input, terminals, hooks, and what takes long
+    "add-account": .key, "add-client": .key, "sign-in": .key, "request": .key, "renew": .key,
+    "renew-for-app": .key, "send-revocations": .key, "request-access": .key, "verify": .key,
+    "change-passphrase": .key, "add-key": .key, "backup": .key, "reset-anchor": .key,
+    "add-provider": .key, "remove-key": .key,
+    // A hand-out that nobody got is recorded, and may be repeated.
+    "token": .run,
+    "accounts": .run, "show-account": .run, "clients": .run, "apps": .run, "show-app": .run,
+    "asks": .run, "access": .run, "explain": .run, "history": .run, "checkpoint": .run,
+    "prove": .run, "keys": .run, "providers": .run, "show-provider": .run,
+    "rename-account": .runOnce, "remove-account": .runOnce, "remove-client": .runOnce,
+    "add-app": .runOnce, "remove-app": .runOnce, "new-app-key": .runOnce, "grant": .runOnce,
+    "deny": .runOnce, "revoke": .runOnce,
+  ]
+}
+
+extension ParsedArguments {
+  /// What a running agent does for this call.
+  package var agentUse: AgentUse {
+    // Whoever says what opens the vault means that (contract, section 1).
+    if namesKey { return .none }
+    switch command.agentUse {
+    case .none: return .none
+    case .key: return .key
+    case .run: return needsCaller ? .key : .run
+    case .runOnce: return needsCaller ? .key : .runOnce
+    }
+  }
+
+  /// Whether an option says what opens the vault.
+  package var namesKey: Bool {
+    ["passphrase-fd", "passphrase-file", "key-file"].contains { name in
+      command.globals.contains { $0.name == name } && has(name)
+    }
+  }
+
+  private var needsCaller: Bool {
+    if command.arguments.contains(where: { $0.isFile }) { return true }
+    return command.options.contains { option in
+      if option.presence.isAsked { return !has(option.name) }
+      return has(option.name) && (option.isFile || option.name == "follow")
+    }
+  }
+}
+
+extension ArgumentSpec {
+  fileprivate var isFile: Bool { if case .file = kind { true } else { false } }
+}
+
+extension OptionSpec {
+  fileprivate var isFile: Bool { if case .file = kind { true } else { false } }
+}
+
+extension OptionSpec.Presence {
+  fileprivate var isAsked: Bool { if case .asked = self { true } else { false } }
+}

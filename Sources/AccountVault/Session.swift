@@ -18,13 +18,17 @@ public struct Session: ~Copyable {
   let providers = ProviderCache()
   let decided = DecidedUses()
   let lookups = KnownRecords()
-  let pauses = RequestPauses()
+  let pauses: RequestPauses
   /// What was found at unlocking that the owner should know.
   public private(set) var warnings: [String] = []
 
   /// - Parameter isNew: The vault was made or restored just now: its head is written, not missed.
-  init(_ store: Store, options: Vault.UnlockOptions, isNew: Bool = false) throws(VaultError) {
+  init(
+    _ store: Store, options: Vault.UnlockOptions, isNew: Bool = false,
+    pauses: RequestPauses = RequestPauses()
+  ) throws(VaultError) {
     self.store = store
+    self.pauses = pauses
     self.options = options
     uses = UseWindows()
     store.ledgerContinues = { [unowned store] (size, root) throws(VaultError) in

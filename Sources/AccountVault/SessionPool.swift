@@ -13,6 +13,7 @@ public final class SessionPool: Sendable {
   private let limit: Int
   /// Opens the others; wiped with the pool.
   private let key: UnlockedKey
+  private let pauses: RequestPauses
 
   /// A session in a place that can be handed between threads. Whoever holds the reference is the only
   /// one that uses it.
@@ -32,6 +33,7 @@ public final class SessionPool: Sendable {
     limit = max(1, idleLimit)
     key = first.store.unlockedKey
     path = first.store.path
+    pauses = first.pauses
     idle = Mutex([Held(first)])
   }
 
@@ -83,7 +85,7 @@ public final class SessionPool: Sendable {
   private func take() throws(VaultError) -> Held {
     if let held = idle.withLock({ $0.popLast() }) { return held }
     let store = try vault.takeFile().unlock(with: key)
-    return Held(try Session(store, options: options))
+    return Held(try Session(store, options: options, pauses: pauses))
   }
 
   private func give(_ held: Held) {

@@ -94,6 +94,8 @@ public struct VaultError: Error, Equatable, Sendable {
     case foreignHost = "foreign_host"
     /// The provider wants no further request for a while.
     case throttled
+    /// A request that is wanted again, when its body was read and is not kept.
+    case bodySpent = "body_spent"
     /// An app that is never handed a token.
     case signOnly = "sign_only"
     /// A key that no app has, or whose app is bound to other users.

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import HTTPTypes
 
 /// What libcurl calls during a transfer. It is given the transfer unretained: the loop keeps that as long
 /// as libcurl has the handle. What it lends are its own bytes, for the time of the call.
@@ -17,7 +18,26 @@ enum Callbacks {
     unsafe options.set(CURLOPT_WRITEFUNCTION) { start, size, count, context in
       guard let transfer = unsafe Callbacks.transfer(context) else { return 0 }
       let piece = unsafe UnsafeRawBufferPointer(start: start, count: size * count)
-      return unsafe transfer.take(piece: piece.bytes) ? size * count : 0
+      switch unsafe transfer.take(piece: piece.bytes) {
+      case .taken: return size * count
+      case .wait: return Int(CURL_WRITEFUNC_PAUSE)
+      case .end: return 0
+      }
+    }
+    if case .pulled = transfer.request.body {
+      unsafe options.set(CURLOPT_READDATA, pointer: context)
+      unsafe options.set(CURLOPT_READFUNCTION) { buffer, size, count, context in
+        guard let transfer = unsafe Callbacks.transfer(context) else {
+          return Int(CURL_READFUNC_ABORT)
+        }
+        let target = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
+        switch unsafe transfer.give(target) {
+        case .bytes(let count): return count
+        case .notYet: return Int(CURL_READFUNC_PAUSE)
+        case .end: return 0
+        case .broken: return Int(CURL_READFUNC_ABORT)
+        }
+      }
     }
     unsafe options.set(CURLOPT_PREREQDATA, pointer: context)
     unsafe options.setPrerequest { context, _, _, _, _ in

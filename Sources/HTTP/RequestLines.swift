@@ -55,14 +55,22 @@ enum RequestLines {
       value.withBytes { lines.append($0) }
       lines.append("\0")
     }
-    if case .bytes(_, let contentType) = request.body, !hasContentType {
+    var bodyType: String?
+    switch request.body {
+    case .bytes(_, let type): bodyType = type
+    case .pulled(_, _, let type): bodyType = type
+    case .none, .multipart: break
+    }
+    if let contentType = bodyType, !hasContentType {
       guard contentType.utf8.allSatisfy(isAllowed), !contentType.isEmpty else {
         throw .badRequest("the body has no media type")
       }
       starts.append(lines.count)
       lines.append("Content-Type: \(contentType)\0")
     }
-    if case .none = request.body, !hasContentType {
+    var hasType = hasContentType || bodyType != nil
+    if case .multipart = request.body { hasType = true }
+    if !hasType {
       starts.append(lines.count)
       lines.append("Content-Type:\0")
     }

@@ -34,17 +34,6 @@ struct SecretBuffer: ~Copyable {
 }
 
 extension SecretBytes {
-  /// - Precondition: There is room for them.
-  fileprivate mutating func write(_ piece: RawSpan, at place: Int) {
-    withMutableBytes { target in
-      unsafe target.withUnsafeMutableBytes { target in
-        unsafe piece.withUnsafeBytes { piece in
-          unsafe UnsafeMutableRawBufferPointer(rebasing: target[place...]).copyMemory(from: piece)
-        }
-      }
-    }
-  }
-
   /// The address of the first byte, which stays as long as this secret. Whoever keeps it keeps the
   /// secret beside it.
   var address: UnsafeMutableRawPointer {

@@ -25,17 +25,25 @@ internal import Sodium
   /// Set while libcurl has it.
   var handle: UnsafeMutableRawPointer?
 
+  /// Lets it go on where it waits for a reader, from any thread.
+  let resume: @Sendable () -> Void
   let receiver: (any HTTPReceiver)?
   /// Whether the receiver takes the body.
   private var isWanted = false
   private var reply = Reply()
+  /// Bytes of a pulled body so far.
+  private var given: Int64 = 0
   /// Why a callback ended the transfer.
   private(set) var verdict: (kind: HTTPFailure.Kind, text: String)?
 
   /// - Throws: ``HTTPFailure/Kind/badRequest``
   init(
-    _ request: HTTPRequest, _ receiver: (any HTTPReceiver)?, _ settings: TransferSettings
+    _ request: HTTPRequest, _ receiver: (any HTTPReceiver)?, _ settings: TransferSettings,
+    resume: @escaping @Sendable (Transfer) -> Void = { _ in }
   ) throws(HTTPFailure) {
+    // Set below: what is called holds no reference, so that a reader keeps no transfer.
+    let place = Place()
+    self.resume = { if let transfer = place.transfer { resume(transfer) } }
     target = try Target(request.url)
     guard !request.method.isEmpty,
       request.method.utf8.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }),
@@ -53,6 +61,8 @@ internal import Sodium
     self.request = request
     self.receiver = receiver
     self.settings = settings
+    place.transfer = self
+    if case .pulled(let reader, _, _) = request.body { reader.onReadable(self.resume) }
   }
 
   /// What came, when libcurl says that it is whole. Once.
@@ -78,21 +88,54 @@ internal import Sodium
     }
   }
 
-  func take(piece: RawSpan) -> Bool {
+  enum Taking { case taken, wait, end }
+
+  func take(piece: RawSpan) -> Taking {
+    let reader = isWanted ? receiver : nil
+    // Before it is counted: what has to wait comes again.
+    if let reader, request.mayPause, !outcome.hasEnded,
+      !reader.hasRoom(for: piece.byteCount, orCall: resume)
+    {
+      return .wait
+    }
     guard reply.count(piece.byteCount, limit: request.limits.body) else {
       verdict = (.tooLarge, "the reply is larger than \(request.limits.body) bytes")
-      return false
+      return .end
     }
-    guard isWanted, let receiver else {
+    guard let reader else {
       reply.keep(piece)
-      return true
+      return .taken
     }
-    guard !outcome.hasEnded else { return false }
-    guard receiver.receive(piece) else {
+    guard !outcome.hasEnded else { return .end }
+    guard reader.receive(piece) else {
       verdict = (.refused, "the rest of the reply was not wanted")
-      return false
+      return .end
     }
-    return true
+    return .taken
+  }
+
+  /// Writes the next bytes of a pulled body.
+  func give(_ target: UnsafeMutableRawBufferPointer) -> HTTPBodyStep {
+    guard case .pulled(let reader, let length, _) = request.body, !outcome.hasEnded else {
+      return .broken
+    }
+    let left = length.map { $0 - given } ?? .max
+    guard left > 0 else { return .end }
+    let limit = Int(min(Int64(target.count), left))
+    let step = reader.read(limit) { bytes in
+      unsafe bytes.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
+    }
+    switch step {
+    case .bytes(let count):
+      given += Int64(count)
+      return step
+    case .notYet: return step
+    case .end where length == nil: return step
+    // The server waits for what was announced.
+    case .end, .broken:
+      verdict = (.body, "the rest of the request did not come")
+      return .broken
+    }
   }
 
   func progress(sent: Int64, ofSent: Int64, received: Int64, ofReceived: Int64) -> Bool {
@@ -107,6 +150,11 @@ internal import Sodium
   var mayBeSent: Bool {
     outcome.mayBeSent(isSafe: request.method == "GET" || request.method == "HEAD")
   }
+}
+
+/// Where a transfer is found as long as it is there. Written once, before anybody else has it.
+private final class Place: @unchecked Sendable {
+  weak var transfer: Transfer?
 }
 
 /// A clock that never goes back.

@@ -3,15 +3,12 @@ internal import HTTPTypes
 
 /// libcurl's side of the thread: what waits, what runs, and the handles in reserve. The thread's alone.
 @safe final class TransferEngine {
-  /// Transfers at once; more wait in their order.
-  static let atOnce = 64
-  /// Connections to one host at once. With HTTP/2 one carries up to a hundred transfers.
-  static let connectionsPerHost = 8
   /// Handles that are kept, each with its buffers.
   private static let reserve = 16
 
   /// Not owned.
   private let multi: UnsafeMutableRawPointer
+  private let capacity: HTTPCapacity
   private var waiting: [Transfer] = []
   /// How many at the beginning of `waiting` are gone already.
   private var gone = 0
@@ -21,13 +18,14 @@ internal import HTTPTypes
   /// When the next transfer's time is up, as far as libcurl does not watch it.
   private var nextDeadline = Int64.max
 
-  init(_ multi: UnsafeMutableRawPointer) {
+  init(_ multi: UnsafeMutableRawPointer, _ capacity: HTTPCapacity) {
     unsafe self.multi = multi
+    self.capacity = capacity
     unsafe vault_curl_multi_set_number(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
     unsafe vault_curl_multi_set_number(
-      multi, CURLMOPT_MAX_HOST_CONNECTIONS, Self.connectionsPerHost)
-    unsafe vault_curl_multi_set_number(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, Self.atOnce)
-    unsafe vault_curl_multi_set_number(multi, CURLMOPT_MAXCONNECTS, Self.atOnce)
+      multi, CURLMOPT_MAX_HOST_CONNECTIONS, capacity.connectionsPerHost)
+    unsafe vault_curl_multi_set_number(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, capacity.transfers)
+    unsafe vault_curl_multi_set_number(multi, CURLMOPT_MAXCONNECTS, capacity.transfers)
   }
 
   func take(_ transfers: [Transfer]) {
@@ -47,6 +45,18 @@ internal import HTTPTypes
     // What waits would otherwise be kept, secrets and all, until its turn.
     if isQueued { keepWaiting { !$0.outcome.hasEnded } }
     startWaiting()
+  }
+
+  /// Lets transfers go on that wait for who reads or gives a body.
+  func resume(_ transfers: [Transfer]) {
+    for transfer in transfers {
+      guard running[ObjectIdentifier(transfer)] != nil, let handle = unsafe transfer.handle else {
+        continue
+      }
+      // Hands out what libcurl has kept meanwhile, and may be told to wait again.
+      let code = unsafe curl_easy_pause(handle, CURLPAUSE_CONT)
+      if code != CURLE_OK { unsafe end(transfer, code, handle) }
+    }
   }
 
   /// Lets libcurl do what can be done without waiting, and tells what ended.
@@ -78,7 +88,7 @@ internal import HTTPTypes
   }
 
   private func startWaiting() {
-    while running.count < Self.atOnce, gone < waiting.count {
+    while running.count < capacity.transfers, gone < waiting.count {
       let transfer = waiting[gone]
       gone += 1
       start(transfer)
@@ -129,14 +139,20 @@ internal import HTTPTypes
         release(transfer)
         transfer.outcome.end { _ in .success(response) }
       } else {
-        let facts = unsafe TransferFacts(handle)
-        release(transfer)
-        transfer.outcome.end { sent in .failure(transfer.failure(code, facts, sent: sent)) }
+        unsafe end(transfer, code, handle)
       }
     }
     guard isAny, gone < waiting.count else { return false }
     startWaiting()
     return true
+  }
+
+  private func end(
+    _ transfer: Transfer, _ code: CURLcode, _ handle: UnsafeMutableRawPointer
+  ) {
+    let facts = unsafe TransferFacts(handle)
+    release(transfer)
+    transfer.outcome.end { sent in .failure(transfer.failure(code, facts, sent: sent)) }
   }
 
   /// libcurl does not watch the time of what waits for a connection, or here.

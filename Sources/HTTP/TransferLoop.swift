@@ -12,6 +12,7 @@ final class TransferLoop: Sendable {
     var multi: UnsafeMutableRawPointer?
     var submitted: [Transfer] = []
     var abandoned: [Transfer] = []
+    var resumed: [Transfer] = []
     var isStopped = false
     /// Whether the thread waits, or is about to, and nobody has woken it yet.
     var sleeps = false
@@ -24,6 +25,11 @@ final class TransferLoop: Sendable {
   }
 
   private let mail = Mutex(Mail())
+  private let capacity: HTTPCapacity
+
+  init(_ capacity: HTTPCapacity) {
+    self.capacity = capacity
+  }
 
   /// Queues a transfer, and starts the thread with the first.
   func submit(_ transfer: Transfer) {
@@ -48,6 +54,15 @@ final class TransferLoop: Sendable {
     mail.withLock { mail in
       guard mail.thread != nil else { return }
       mail.abandoned.append(transfer)
+      mail.wake()
+    }
+  }
+
+  /// Lets a transfer go on that waits for who reads or gives a body.
+  func resume(_ transfer: Transfer) {
+    mail.withLock { mail in
+      guard mail.thread != nil, !mail.isStopped else { return }
+      mail.resumed.append(transfer)
       mail.wake()
     }
   }
@@ -99,15 +114,16 @@ final class TransferLoop: Sendable {
     unsafe sigfillset(&all)
     unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
     guard let multi = unsafe mail.withLock({ unsafe $0.multi }) else { return }
-    let engine = unsafe TransferEngine(multi)
+    let engine = unsafe TransferEngine(multi, capacity)
     while true {
-      let (submitted, abandoned, isStopped) = mail.withLock { mail in
+      let (submitted, abandoned, resumed, isStopped) = mail.withLock { mail in
         defer {
           mail.submitted = []
           mail.abandoned = []
+          mail.resumed = []
         }
         mail.sleeps = false
-        return (mail.submitted, mail.abandoned, mail.isStopped)
+        return (mail.submitted, mail.abandoned, mail.resumed, mail.isStopped)
       }
       if isStopped {
         engine.close(submitted)
@@ -117,9 +133,12 @@ final class TransferLoop: Sendable {
       }
       engine.take(submitted)
       engine.drop(abandoned)
+      engine.resume(resumed)
       engine.perform()
       let mayWait = mail.withLock { mail in
-        mail.sleeps = mail.submitted.isEmpty && mail.abandoned.isEmpty && !mail.isStopped
+        mail.sleeps =
+          mail.submitted.isEmpty && mail.abandoned.isEmpty && mail.resumed.isEmpty
+          && !mail.isStopped
         return mail.sleeps
       }
       if mayWait { engine.wait() }

@@ -30,7 +30,7 @@ struct TransferSettings: Sendable {
       CURLOPT_URL, memory: transfer.url.address.assumingMemoryBound(to: CChar.self))
     options.set(CURLOPT_PROTOCOLS_STR, transfer.target.isLoopback ? "http,https" : "https")
     setSecurity(&options)
-    setWay(&options, transfer.target)
+    setWay(&options, transfer.target, mayPause: request.mayPause)
     setLimits(&options, request.limits, transfer.deadline)
     setHeaders(&options, transfer)
     setBody(&options, request)
@@ -76,18 +76,19 @@ struct TransferSettings: Sendable {
     options.set(CURLOPT_VERBOSE, 0)
   }
 
-  private func setWay(_ options: inout Options, _ target: Target) {
+  private func setWay(_ options: inout Options, _ target: Target, mayPause: Bool) {
     options.set(CURLOPT_PATH_AS_IS, 1)
     // An empty text keeps libcurl from reading the environment itself.
     options.set(CURLOPT_PROXY, target.isLoopback ? "" : environment.proxy ?? "")
     options.set(CURLOPT_NOPROXY, environment.noProxy ?? "")
     options.set(CURLOPT_PROXYAUTH, 1)
     options.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    options.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+    options.set(
+      CURLOPT_HTTP_VERSION, Int(mayPause ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS))
     options.set(CURLOPT_HTTP09_ALLOWED, 0)
     // Rather one more stream than one more handshake. Without TLS nothing tells early whether there are
     // streams, and all would wait for the first reply.
-    options.set(CURLOPT_PIPEWAIT, target.isSecure ? 1 : 0)
+    options.set(CURLOPT_PIPEWAIT, target.isSecure && !mayPause ? 1 : 0)
     options.set(CURLOPT_TCP_NODELAY, 1)
     options.set(CURLOPT_TCP_KEEPALIVE, 1)
     // Servers close what is idle; what is taken just then fails.
@@ -140,6 +141,11 @@ struct TransferSettings: Sendable {
         // Not copied by libcurl; the request keeps it.
         unsafe options.set(CURLOPT_POSTFIELDS, pointer: bytes.bytes.address)
       }
+      if request.method != "POST" { options.set(CURLOPT_CUSTOMREQUEST, request.method) }
+    case (.pulled(_, let length, _), _):
+      options.set(CURLOPT_POST, 1)
+      // Without a length it goes in chunks.
+      options.set(CURLOPT_POSTFIELDSIZE_LARGE, count: length ?? -1)
       if request.method != "POST" { options.set(CURLOPT_CUSTOMREQUEST, request.method) }
     case (.multipart, _): break
     }

@@ -24,6 +24,10 @@ package struct HTTPRequest: Sendable {
 
   package var limits = HTTPLimits()
 
+  /// Whether who reads the reply, or who gives the body, may let it wait. It then goes over HTTP/1.1,
+  /// where its own connection alone waits: streams of one HTTP/2 connection share what has come.
+  package var mayPause = false
+
   package init(
     _ method: String, _ url: String, headers: [(name: String, value: String)] = [],
     secretHeaders: [(name: String, value: SharedSecret)] = [], body: HTTPBody = .none
@@ -43,6 +47,9 @@ package enum HTTPBody: Sendable {
   case bytes(SharedSecret, contentType: String)
   /// `multipart/form-data` (RFC 7578), whose files are read while they are sent.
   case multipart([Part])
+  /// Read while it is sent, and never kept: of a known length, or in chunks. Of the media type where
+  /// there is one.
+  case pulled(any HTTPBodyReader, length: Int64?, contentType: String?)
 
   /// One part of a multipart body.
   package struct Part: Sendable {
@@ -67,6 +74,28 @@ package enum HTTPBody: Sendable {
       self.contentType = contentType
     }
   }
+}
+
+/// Who gives a body while it is sent. Called on the transport's thread, which never waits here.
+package protocol HTTPBodyReader: Sendable {
+  /// Lends the next bytes to `body`, `limit` of them at most.
+  func read(_ limit: Int, _ body: (RawSpan) -> Void) -> HTTPBodyStep
+
+  /// Whom to call, on any thread, when there is something to read again after a
+  /// ``HTTPBodyStep/notYet``. The last that was given counts.
+  func onReadable(_ wake: @escaping @Sendable () -> Void)
+}
+
+/// What a read of a body gave.
+package enum HTTPBodyStep: Sendable, Equatable {
+  /// So many bytes, at least one.
+  case bytes(Int)
+  /// None yet.
+  case notYet
+  /// That was all of it.
+  case end
+  /// There is no more, and it was not all: the request ends.
+  case broken
 }
 
 /// What a request may cost.

@@ -35,10 +35,16 @@ package protocol HTTPReceiver: Sendable {
   /// - Returns: False to end the transfer, which then fails with ``HTTPFailure/Kind/refused``.
   func receive(_ piece: RawSpan) -> Bool
 
+  /// Whether ``receive(_:)`` can take so many bytes now. Where not, the transfer waits until `wake` is
+  /// called, once and on any thread; its request must say that it may (``HTTPRequest/mayPause``).
+  func hasRoom(for count: Int, orCall wake: @escaping @Sendable () -> Void) -> Bool
+
   /// How far both ways are, in bytes; totals are nil where they are not known.
   func progress(sent: Int64, ofSent: Int64?, received: Int64, ofReceived: Int64?)
 }
 
 extension HTTPReceiver {
+  package func hasRoom(for count: Int, orCall wake: @escaping @Sendable () -> Void) -> Bool { true }
+
   package func progress(sent: Int64, ofSent: Int64?, received: Int64, ofReceived: Int64?) {}
 }

@@ -34,6 +34,8 @@ package struct HTTPFailure: Error, Sendable, Equatable, CustomStringConvertible 
     case broken
     /// The receiver wanted no more.
     case refused
+    /// The rest of the body did not come.
+    case body
     /// The task was cancelled.
     case cancelled
     /// A file to be sent cannot be read.

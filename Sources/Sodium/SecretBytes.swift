@@ -112,6 +112,17 @@ internal import CSodium
     return try body(&span)
   }
 
+  /// Writes bytes over those from `place` on.
+  ///
+  /// - Precondition: There are so many.
+  package mutating func write(_ bytes: RawSpan, at place: Int) {
+    precondition(place >= 0 && bytes.byteCount <= count - place, "bytes of the secret")
+    unsafe bytes.withUnsafeBytes { source in
+      guard let first = source.baseAddress else { return }
+      unsafe (start + place).copyMemory(from: first, byteCount: source.count)
+    }
+  }
+
   /// Wipes and drops the bytes from `count` on.
   ///
   /// - Precondition: `count` is between nought and the present count.

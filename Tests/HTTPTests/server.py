@@ -9,6 +9,7 @@ is asked over the port `control`.
 """
 
 import gzip
+import hashlib
 import json
 import os
 import socket
@@ -39,6 +40,11 @@ class Peer:
 
     def __init__(self, name, connection):
         self.name, self.connection, self.rest = name, connection, b""
+        self.begin()
+
+    def begin(self):
+        """Of the next body."""
+        self.digest, self.count = hashlib.sha256(), 0
 
     def more(self):
         piece = self.connection.recv(1 << 16)
@@ -65,8 +71,24 @@ class Peer:
                 self.more()
             piece, self.rest = self.rest[:left], self.rest[left:]
             left -= len(piece)
+            self.digest.update(piece)
+            self.count += len(piece)
             if len(kept) < 1 << 16:
                 kept += piece
+        return kept
+
+    def line(self):
+        while b"\r\n" not in self.rest:
+            self.more()
+        line, self.rest = self.rest.split(b"\r\n", 1)
+        return line
+
+    def chunks(self):
+        kept = b""
+        while count := int(self.line(), 16):
+            kept += self.exactly(count)[:(1 << 16) - len(kept)]
+            self.line()
+        self.line()
         return kept
 
     def send(self, data):
@@ -89,6 +111,16 @@ def answer(peer, method, path, head, body, seconds):
     where = path.split("?")[0]
     if where == "/echo":
         send(reply(json.dumps({"head": head, "body": body.decode("latin-1")}).encode()))
+    elif where == "/hash":
+        send(reply(json.dumps({"head": head, "body": f"{peer.count} {peer.digest.hexdigest()}"})
+                   .encode()))
+    elif where == "/bytes":
+        count = int(path.split("?")[1])
+        send(f"HTTP/1.1 200 OK\r\nContent-Length: {count}\r\n\r\n".encode())
+        piece = bytes(range(256)) * 64
+        while count:
+            send(piece[:count])
+            count -= len(piece[:count])
     elif where == "/status":
         send(reply(b"no", path.split("?")[1].replace("+", " ")))
     elif where == "/head":
@@ -177,7 +209,14 @@ def serve(name, connection, context=None):
                 for line in head.split("\r\n")[1:]}
             note(name, "requests", f"{method} {path}")
             body = b""
-            if "content-length" in fields:
+            peer.begin()
+            if path == "/early":
+                # Before any of the body is read.
+                peer.send(reply(b"no", "401 Unauthorized", ["Connection: close"]))
+                break
+            if fields.get("transfer-encoding") == "chunked":
+                body = peer.chunks()
+            elif "content-length" in fields:
                 body = peer.exactly(int(fields["content-length"]))
             if not answer(peer, method, path, head, body, 0.02):
                 break

@@ -20,7 +20,8 @@ import Testing
       text.addingPercentEncoding(withAllowedCharacters: kept) ?? ""
     }
     var pairs = request.queryFields
-    if request.header("Content-Type") == "application/x-www-form-urlencoded" {
+    let type = request.header("Content-Type")?.lowercased() ?? ""
+    if type.hasPrefix("application/x-www-form-urlencoded") {
       pairs += request.form
     }
     for (name, value) in request.oauth where name != "oauth_signature" && name != "realm" {

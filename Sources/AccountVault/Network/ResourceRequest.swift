@@ -140,7 +140,7 @@ extension Network {
     let signer = try signer(of: provider, clientSecret: clientSecret)
     var form: SecretBytes?
     if case .bytes(let bytes, let type) = request.body,
-      type == "application/x-www-form-urlencoded"
+      MediaType.isForm(type)
     {
       form = bytes.bytes.copy()
     }
@@ -158,7 +158,7 @@ extension Network {
         SharedSecret(
           try signed.authorization(by: credentials, signer, .at(time), options, body: body))
       }
-    case .multipart where options.sendsBodyHash:
+    case .multipart where options.sendsBodyHash, .pulled where options.sendsBodyHash:
       throw .badParameter("a multipart body with oauth_body_hash")
     default:
       return SharedSecret(try signed.authorization(by: credentials, signer, .at(time), options))

@@ -12,6 +12,8 @@ struct CheckedRequest: Sendable {
   let headers: [(name: String, value: String)]
   let body: HTTPBody
   let limits: SignedRequest.Limits
+  /// A body that may be read only once.
+  let upload: ReplayedBody?
 
   /// Whether the caller asked for an answer only where something changed: then 304 is one.
   var isConditional: Bool {
@@ -28,16 +30,20 @@ struct CheckedRequest: Sendable {
     _ request: SignedRequest, for provider: Provider, readsForm: Bool = false
   ) throws(VaultError) {
     let isMultipart = !request.parts.isEmpty
-    if isMultipart, request.body != nil {
+    let hasBody = request.body != nil || request.upload != nil
+    if request.body != nil, request.upload != nil {
+      throw .wrong("a request has one body, and this one has two")
+    }
+    if isMultipart, hasBody {
       throw .wrong("a request has either a multipart form or a body of its own")
     }
     if isMultipart, !request.method.takesForm {
       throw .wrong("\(request.method.rawValue) has no form: parts belong to POST, PUT and PATCH")
     }
-    if request.body != nil, request.method == .get || request.method == .head {
+    if hasBody, request.method == .get || request.method == .head {
       throw .wrong("\(request.method.rawValue) has no body")
     }
-    if request.body != nil, request.method.takesForm, !request.parameters.isEmpty {
+    if hasBody, request.method.takesForm, !request.parameters.isEmpty {
       throw .wrong(
         "parameters are a form, and this request has another body: put them into the URL")
     }
@@ -48,19 +54,32 @@ struct CheckedRequest: Sendable {
     url = try Self.url(request.url, adding: inQuery, provider)
     method = request.method
     limits = request.limits
+    upload = request.upload?.body
     var contentType: String?
     headers = try Self.headers(request.headers, &contentType)
-    if contentType != nil, request.body == nil {
+    if contentType != nil, !hasBody {
       throw .wrong("the header Content-Type belongs to a body that is no form")
     }
     if isMultipart {
       body = .multipart(try Self.parts(request))
     } else if let given = request.body {
       try Self.check(mediaType: given.contentType)
-      if readsForm { try Self.check(form: given, provider) }
+      if readsForm || MediaType.isForm(given.contentType) {
+        try Self.check(form: given, provider, isSigned: readsForm || provider.protocol == .oauth1)
+      }
       var bytes = given.bytes
       body = .bytes(
         SharedSecret(SecretBytes(wiping: &bytes)), contentType: contentType ?? given.contentType)
+    } else if let given = request.upload {
+      let type = contentType ?? given.contentType
+      if let type { try Self.check(mediaType: type) }
+      if provider.protocol == .oauth1, type.map(MediaType.isForm) == true {
+        throw .wrong("a form is signed as a whole, and this one is too long for that")
+      }
+      if provider.protocol == .oauth1, provider.signsBodyHash {
+        throw .wrong("\(provider.name) wants the hash of a body, and this one is too long for that")
+      }
+      body = .pulled(given.body, length: given.length, contentType: type)
     } else if request.method.takesForm, !request.parameters.isEmpty {
       body = .bytes(
         SharedSecret(Self.form(request.parameters)),
@@ -112,21 +131,27 @@ struct CheckedRequest: Sendable {
     return form.finish()
   }
 
-  private static func check(form body: SignedRequest.Body, _ provider: Provider) throws(VaultError)
-  {
-    let names: [String]
-    do throws(OAuthError) {
-      names = try FormReply(String(decoding: body.bytes, as: UTF8.self)).names
-    } catch {
-      throw .wrong("the form of the request cannot be read")
-    }
-    for name in names { try check(field: name, provider) }
-  }
-
   private static func check(field name: String, _ provider: Provider) throws(VaultError) {
     if let refusal = refusal(ofField: name, provider) {
       throw .wrong("the request has \(refusal)")
     }
+  }
+
+  /// The fields of a form that comes encoded.
+  ///
+  /// - Parameter isSigned: Whether they must be readable, since a signature covers them.
+  private static func check(
+    form body: SignedRequest.Body, _ provider: Provider, isSigned: Bool
+  ) throws(VaultError) {
+    let names: [String]
+    do throws(OAuthError) {
+      // The array outlives the call.
+      names = try unsafe FormReply(body.bytes.span.bytes).names
+    } catch {
+      if isSigned { throw .wrong("the form of the request cannot be read, or is too long") }
+      return
+    }
+    for name in names { try check(field: name, provider) }
   }
 
   /// Why a field of this name is not the caller's: two tokens in one request make it anybody's guess
@@ -246,6 +271,15 @@ struct CheckedRequest: Sendable {
     guard facts.kind == .regular else {
       throw .wrong("\(shown) is no file that can be read more than once")
     }
+  }
+}
+
+/// What a media type says.
+enum MediaType {
+  /// Whether it is `application/x-www-form-urlencoded`, whatever its parameters.
+  static func isForm(_ type: String) -> Bool {
+    type.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+      == "application/x-www-form-urlencoded"
   }
 }
 

@@ -78,6 +78,11 @@ final class Reception: HTTPReceiver {
     }
   }
 
+  func hasRoom(for count: Int, orCall wake: @escaping @Sendable () -> Void) -> Bool {
+    guard state.withLock({ $0.phase == .streaming }) else { return true }
+    return receiver.hasRoom(for: count, orCall: wake)
+  }
+
   func progress(sent: Int64, ofSent: Int64?, received: Int64, ofReceived: Int64?) {
     receiver.progress(sent: sent, ofSent: ofSent, received: received, ofReceived: ofReceived)
   }

@@ -2,6 +2,7 @@ import Accounts
 import HTTPTypes
 import OAuth
 import Providers
+import Time
 
 /// One signed request that may be sent: allowed, recorded, its credential opened. It knows no session, so
 /// that many can be under way in tasks of their own.
@@ -15,6 +16,8 @@ package struct RequestAttempt: Sendable {
   /// Of the credential that it is signed with.
   let generation: Int64
   let canRenew: Bool
+  /// When that credential ends, as far as it is known.
+  let endsAt: Timestamp?
 
   var client: ClientReference { ClientReference(type: account.type, clientID: access.clientID) }
 
@@ -33,11 +36,14 @@ package struct RequestAttempt: Sendable {
         to: request.url.origin, at: .api, of: provider, canRenew: canRenew,
         hasProof: access.proof != nil
       ) { (time) throws(OAuthError) in
+        // The first read as well as each that follows begins at the body's beginning.
+        if let upload = request.upload, !upload.rewind() { throw .badParameter("body") }
         var resource = ResourceRequest(request.method.rawValue, request.url)
         resource.headers = request.headers
         resource.body = request.body
         var signed = try network.authorize(resource, by: access, of: provider, time: time)
         signed.limits = limits
+        signed.mayPause = request.upload != nil || receiver.mayPause
         return signed
       }
       return RequestReply(reply: .success(reply), reception: reception)

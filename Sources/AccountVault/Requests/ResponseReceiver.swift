@@ -13,11 +13,23 @@ public protocol ResponseReceiver: Sendable {
   /// - Returns: False to end the transfer.
   func receive(_ piece: RawSpan) -> Bool
 
+  /// Whether it lets the answer wait, by ``hasRoom(for:orCall:)``.
+  var mayPause: Bool { get }
+
+  /// Whether ``receive(_:)`` can take so many bytes now. Where not, the transfer waits until `wake` is
+  /// called, once and on any thread. Asked only of one that ``mayPause``; what was kept to be looked at
+  /// comes whether there is room or not.
+  func hasRoom(for count: Int, orCall wake: @escaping @Sendable () -> Void) -> Bool
+
   /// How far both ways are, in bytes; totals are nil where they are not known. Of a try that is
   /// followed by another too.
   func progress(sent: Int64, ofSent: Int64?, received: Int64, ofReceived: Int64?)
 }
 
 extension ResponseReceiver {
+  public var mayPause: Bool { false }
+
+  public func hasRoom(for count: Int, orCall wake: @escaping @Sendable () -> Void) -> Bool { true }
+
   public func progress(sent: Int64, ofSent: Int64?, received: Int64, ofReceived: Int64?) {}
 }

@@ -30,7 +30,7 @@ extension Session {
     return RequestAttempt(
       request: use.request, provider: definition, account: holder, permissions: permissions,
       app: app, access: opened.0, generation: opened.1.generation,
-      canRenew: opened.1.canRenew(definition))
+      canRenew: opened.1.canRenew(definition), endsAt: opened.1.expiry.time)
   }
 
   /// A use that may be, in the ledger, its credential still sealed.

@@ -37,26 +37,37 @@ extension Session {
     let answer: EndpointReply
     switch reply.reply {
     case .success(let reply): answer = reply
-    case .failure(let error): throw VaultError(unmade: error, provider: attempt.provider)
+    case .failure(let error):
+      if attempt.request.upload?.isSpent == true { throw .bodySpent(attempt.account) }
+      throw VaultError(unmade: error, provider: attempt.provider)
     }
     guard let response = answer.response else {
       throw .noReply(answer.failure, of: attempt)
     }
     let refusal = attempt.request.isConditional && response.status == 304 ? nil : answer.refusal
-    guard let refusal else { return done(reply, response) }
+    guard let refusal else { return .done(Self.done(reply, response)) }
     let taken = try await take(refusal, response, of: attempt, &tries, over: network)
     let error: VaultError
     switch taken {
     case .step(let step): return step
     case .error(let found): error = found
     }
-    return done(reply, response, refusal, error)
+    return .done(Self.done(reply, response, refusal, error))
   }
 
-  private func done(
+  /// A reply that says nothing of the credential: nothing of the vault is needed for it. Nil for others.
+  package static func settled(_ reply: RequestReply, of attempt: RequestAttempt) -> RequestAnswer? {
+    guard case .success(let answer) = reply.reply, let response = answer.response else {
+      return nil
+    }
+    let isUnchanged = attempt.request.isConditional && response.status == 304
+    return answer.refusal == nil || isUnchanged ? done(reply, response) : nil
+  }
+
+  private static func done(
     _ reply: RequestReply, _ response: HTTPResponse, _ refusal: Classification? = nil,
     _ error: VaultError? = nil
-  ) -> RequestStep {
+  ) -> RequestAnswer {
     reply.reception.handOut()
     var notes: [String] = []
     if reply.reception.cut != nil {
@@ -69,8 +80,7 @@ extension Session {
         "a redirect to \(ProviderText.safe(place, limit: 200)) was not followed: the token is"
           + " for the address that it was signed for")
     }
-    return .done(
-      RequestAnswer(response: response, refusal: refusal, error: error, notes: notes))
+    return RequestAnswer(response: response, refusal: refusal, error: error, notes: notes)
   }
 
   private enum Taken {
@@ -95,7 +105,8 @@ extension Session {
       if let time = refusal.retryAfter {
         pauses.note(time, for: attempt.client)
         let seconds = max(0, time.seconds - now.seconds)
-        if refusal.mayRetry, tries.mayWait(seconds) {
+        let isSpent = attempt.request.upload?.isSpent == true
+        if refusal.mayRetry, !isSpent, tries.mayWait(seconds) {
           return .step(seconds == 0 ? .again : .wait(seconds: seconds))
         }
       }
@@ -259,7 +270,7 @@ extension VaultError {
     switch failure.kind {
     case .badRequest: return VaultError(.config, text)
     case .tooLarge, .refused: return VaultError(.failed, text)
-    case .file: return VaultError(.io, text)
+    case .file, .body: return VaultError(.io, text)
     case .resolve, .connect, .tls, .timeout, .broken, .cancelled:
       return VaultError(.tryAgain, text)
     }

@@ -72,6 +72,9 @@ extension PreparedRequest {
     case .bytes(let bytes, let contentType):
       headers.append(("Content-Type", contentType))
       body = "\(bytes.count) bytes"
+    case .pulled(_, let length, let contentType):
+      if let contentType { headers.append(("Content-Type", contentType)) }
+      body = length.map { "\($0) bytes" } ?? "a body of unknown length"
     case .multipart(let parts):
       headers.append(("Content-Type", "multipart/form-data"))
       let names = parts.map { part in

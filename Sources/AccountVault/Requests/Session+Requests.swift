@@ -38,42 +38,25 @@ extension Session {
     var tries = RequestTries(waitsAtMost: request.limits.waitSeconds)
     while true {
       let attempt: RequestAttempt
-      do throws(VaultError) {
-        attempt = try self.attempt(
-          request, app: app, account: account, permissions: permissions, strictly: strictly,
-          seenBy: view, over: network)
-      } catch {
-        guard error.isRenewable else { throw error }
-        guard !tries.hasRenewed else { throw error }
-        tries.hasRenewed = true
-        try await renewExpired(
-          app: app, account: account, permissions: permissions, seenBy: view, over: network)
+      switch try await start(
+        request, app: app, account: account, permissions: permissions, strictly: strictly,
+        seenBy: view, &tries, over: network)
+      {
+      case .again: continue
+      case .wait(let seconds):
+        try await network.pause(seconds)
         continue
-      }
-      if let seconds = pauses.wait(attempt.client, now: now) {
-        guard tries.mayWait(seconds) else {
-          throw .paused(attempt.provider, until: now + seconds)
-        }
-        try await wait(seconds, over: network)
-        continue
+      case .send(let allowed): attempt = allowed
       }
       let reply = await attempt.send(over: network, to: receiver ?? kept)
       switch try await settle(reply, of: attempt, &tries, over: network) {
-      case .again: continue
-      case .wait(let seconds): try await wait(seconds, over: network)
+      case .again: try request.checkUnspent(for: attempt.account)
+      case .wait(let seconds):
+        try request.checkUnspent(for: attempt.account)
+        try await network.pause(seconds)
       case .done(let answer):
-        let body = receiver == nil ? kept.taken : []
-        return SignedResponse(
-          status: answer.response.status, headers: answer.response.headers, body: body,
-          account: attempt.account, errorClass: answer.refusal?.errorClass, error: answer.error,
-          notes: answer.notes)
+        return SignedResponse(answer, of: attempt, body: receiver == nil ? kept.taken : [])
       }
-    }
-  }
-
-  private func wait(_ seconds: Int64, over network: Network) async throws(VaultError) {
-    guard await network.wait(seconds: seconds) else {
-      throw VaultError(.tryAgain, "the request was cancelled while it waited")
     }
   }
 
@@ -145,6 +128,8 @@ extension Session {
 package struct RequestTries {
   /// There is one renewal in a request, and one more try after it.
   package var hasRenewed = false
+  /// Whether a credential was looked at that ends soon, before a long body.
+  var hasRenewedEarly = false
   private var waitLeft: Int64
 
   package init(waitsAtMost seconds: Int64 = 0) { waitLeft = seconds }

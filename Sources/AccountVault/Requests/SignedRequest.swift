@@ -123,10 +123,12 @@ public struct SignedRequest: Sendable {
   /// Encoded once, and signed as they are sent: in the query or as a form, by the method. With
   /// ``parts`` they are parts of their own, which OAuth 1.0a does not sign.
   public var parameters: [Parameter] = []
-  /// A multipart form; not with GET, DELETE, HEAD, and not beside ``body``.
+  /// A multipart form; not with GET, DELETE, HEAD, and not beside ``body`` and ``upload``.
   public var parts: [Part] = []
   /// A body that is no form; not with GET and HEAD.
   public var body: Body?
+  /// A body that is read while it is sent; where ``body`` may be, and not beside it.
+  public var upload: Upload?
   /// Beside those that the vault sets itself: who the request is from, how it is framed and what
   /// signs it are not the caller's to say.
   public var headers: [(name: String, value: String)] = []

@@ -202,7 +202,9 @@ let package = Package(
         "Accounts", "Ledger", "Faults", "JSON", "Sodium", "Time", "Encoding", "FileSystem",
         "Providers", "OAuth", "HTTPTypes", "AccountVaultNetwork", "TestSupport",
       ]),
-    suite("ClientTests", ["AccountVaultClient", "vault", "vault-agent", "TestSupport"]),
+    suite(
+      "ClientTests",
+      ["AccountVaultClient", "UnixSocket", "Listener", "vault", "vault-agent", "TestSupport"]),
     // What other programs, kills, power losses and full disks do to the file
     .target(
       name: "TamperSupport", dependencies: ["AccountVault", "Accounts", "Faults"],

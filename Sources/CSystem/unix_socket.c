@@ -31,11 +31,17 @@ static int fail(int descriptor) {
   return -1;
 }
 
-int vault_unix_connect(const char *path) {
+int vault_unix_connect(const char *path, int64_t milliseconds) {
   struct sockaddr_un to;
   if (address(path, &to) != 0) return -1;
   int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return -1;
+  // A server that accepts nobody would hold us here; the time counts for each later write too.
+  if (milliseconds > 0) {
+    struct timeval time = {.tv_sec = milliseconds / 1000, .tv_usec = milliseconds % 1000 * 1000};
+    if (setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time) != 0)
+      return fail(descriptor);
+  }
   while (connect(descriptor, (struct sockaddr *)&to, sizeof to) != 0) {
     if (errno != EINTR) return fail(descriptor);
   }
@@ -89,15 +95,19 @@ ssize_t vault_socket_read(int descriptor, uint8_t *buffer, size_t capacity, int6
   }
 }
 
+int vault_socket_is_quiet(int descriptor) {
+  struct pollfd wait = {.fd = descriptor, .events = POLLIN | POLLRDHUP};
+  return poll(&wait, 1, 0) == 0;
+}
+
+void vault_socket_cut(int descriptor) { shutdown(descriptor, SHUT_RDWR); }
+
 int vault_socket_write(int descriptor, const uint8_t *bytes, size_t count) {
   while (count > 0) {
     ssize_t written = send(descriptor, bytes, count, MSG_NOSIGNAL);
     if (written < 0) {
       if (errno == EINTR) continue;
-      if (errno != EAGAIN) return errno;
-      struct pollfd wait = {.fd = descriptor, .events = POLLOUT};
-      if (poll(&wait, 1, -1) < 0 && errno != EINTR) return errno;
-      continue;
+      return errno == EAGAIN ? ETIMEDOUT : errno;
     }
     bytes += written;
     count -= (size_t)written;

@@ -3,7 +3,9 @@ internal import CSystem
 /// Memory that a reply passes through, which may hold a token. Overwritten before it is given back.
 ///
 /// Not locked in memory: whoever keeps a secret copies it into a place of its own at once.
-@safe struct WipedBuffer: ~Copyable {
+///
+/// Whoever owns the value is the only one who reaches the memory, so it may go from thread to thread.
+@safe struct WipedBuffer: ~Copyable, @unchecked Sendable {
   /// Owned: allocated here, freed in `deinit`.
   private let memory: UnsafeMutablePointer<UInt8>
   let capacity: Int
@@ -24,6 +26,17 @@ internal import CSystem
     return unsafe memory[index]
   }
 
+  /// Copies bytes in.
+  func put(_ bytes: RawSpan, at position: Int) {
+    precondition(position >= 0 && bytes.byteCount <= capacity - position, "room in the buffer")
+    unsafe bytes.withUnsafeBytes { source in
+      // The span outlives the call, and lies elsewhere: whoever lends this memory cannot write to it.
+      guard let first = source.baseAddress else { return }
+      unsafe UnsafeMutableRawPointer(memory + position).copyMemory(
+        from: first, byteCount: source.count)
+    }
+  }
+
   /// Lends the bytes of `range`.
   func withBytes<R: ~Copyable, E: Error>(
     _ range: Range<Int>, _ body: (RawSpan) throws(E) -> R
@@ -32,6 +45,16 @@ internal import CSystem
     // The memory is ours until deinit, and a span cannot leave the closure.
     return try unsafe body(
       UnsafeRawBufferPointer(start: memory + range.lowerBound, count: range.count).bytes)
+  }
+
+  /// The same, as bytes one by one.
+  func withSpan<R: ~Copyable, E: Error>(
+    _ range: Range<Int>, _ body: (Span<UInt8>) throws(E) -> R
+  ) throws(E) -> R {
+    precondition(range.lowerBound >= 0 && range.upperBound <= capacity, "bytes of the buffer")
+    // As above.
+    return try unsafe body(
+      UnsafeBufferPointer(start: memory + range.lowerBound, count: range.count).span)
   }
 
   /// Reads from a socket behind the first `count` bytes.

@@ -203,7 +203,7 @@ struct StreamedBodyTests {
         "POST /stream HTTP/1.1\r\nHost: vault\r\nContent-Length: \(length)\r\n\r\n",
         to: &connection)
       for _ in 0..<repeats {
-        try? connection.send(Self.pattern.span.bytes)
+        _ = try? connection.send(Self.pattern.span.bytes)
         written.withLock { $0 += Self.pattern.count }
       }
       let answer = try? Self.receive(&connection)

@@ -71,7 +71,7 @@ extension ListeningSocket {
         .exists, "\(path): something stands there that is no socket of yours",
         hint: "ls -l \(ShellText.quoted(path))")
     }
-    let connection = unsafe vault_unix_connect(path)
+    let connection = unsafe vault_unix_connect(path, 1000)
     if connection >= 0 {
       vault_close(connection)
       throw CommandFailure(

@@ -60,7 +60,7 @@ struct AgentConnection: ~Copyable {
     let head = Array(Self.head(method, path, type: type, accept: nil, secret.count).utf8)
     // Our own array, which outlives the call.
     try unsafe connection.send(head.span.bytes)
-    try secret.withBytes { bytes throws(SocketError) in try connection.send(bytes) }
+    try secret.withBytes { bytes throws(SocketError) in _ = try connection.send(bytes) }
   }
 
   private static func head(

@@ -97,13 +97,13 @@ let package = Package(
         "HTTPTypes", "QRCode", "Encoding", "Faults", "FileSystem", "Sodium", "Time", "JSON",
       ]),
     // 8: the agent, and what programs in Swift ask it with
-    part(
-      "Agent",
-      [
+    .target(
+      name: "Agent",
+      dependencies: [
         "NetworkCommand", "Command", "AccountVault", "AccountVaultNetwork", "Accounts", "Ledger",
         "Providers", "OAuth", "Listener", "UnixSocket", "HTTPTypes", "JSON", "Encoding", "Faults",
         "FileSystem", "Sodium", "Time", "CSystem",
-      ]),
+      ], resources: [.embedInCode("openapi.json")], swiftSettings: strict),
     part("AccountVaultClient", ["UnixSocket"]),
     // 9: executables
     .executableTarget(name: "vault", dependencies: ["Command"], swiftSettings: strict),

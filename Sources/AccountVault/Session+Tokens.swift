@@ -212,6 +212,9 @@ extension Session {
 }
 
 extension VaultError {
+  /// Whether this is an answer to the app, which the use itself gives as well.
+  package var isAnswer: Bool { isRefusal || code == .ambiguous }
+
   /// Whether this is an answer to the app, and goes into the ledger. Neither a name that is not known,
   /// nor damage, nor a full disk is one: the file stays as it was.
   var isRefusal: Bool {

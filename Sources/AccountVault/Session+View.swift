@@ -1,6 +1,6 @@
 import Accounts
 import Encoding
-import Faults
+package import Faults
 import Store
 
 extension Session {
@@ -60,7 +60,7 @@ extension Session {
 
 extension VaultError {
   /// The error as it is told: an app that holds nothing gets one text, whatever there is.
-  func told(to view: Session.View, app: String, _ permissions: [String]) -> VaultError {
+  package func told(to view: Session.View, app: String, _ permissions: [String]) -> VaultError {
     guard view == .app, code == .neverAsked else { return self }
     return .neverGranted(app: app, permissions: permissions)
   }

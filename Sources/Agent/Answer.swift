@@ -23,6 +23,10 @@ extension SocketServer.Reply {
     inner.add("code", error.code.rawValue)
     inner.add("message", error.message)
     inner.add("hint", error.hint)
+    if error.code == .ambiguous {
+      // An id and a label each; the ids name them for a program.
+      inner.add("candidates", error.candidates.map { String($0.prefix { $0 != " " }) })
+    }
     var object = JSONObject()
     object.add("error", inner)
     var reply = json(status ?? error.code.httpStatus(error.reason), object)
@@ -41,7 +45,8 @@ extension VaultError.Code {
   /// The HTTP status of an error with this code (RFC 9110 section 15).
   package func httpStatus(_ reason: VaultError.Reason) -> Int {
     switch self {
-    case .usage, .config: 400
+    case .usage: reason == .tooLong ? 413 : reason == .mediaType ? 415 : 400
+    case .config: 400
     case .wrongKey: reason == .appKey ? 401 : 403
     case .denied, .neverAsked, .revoked: 403
     case .notFound: 404

@@ -8,23 +8,66 @@ package struct AppService: Sendable {
   private let gate: AppGate
 
   /// - Parameter rate: Requests that one app may make in a second.
-  package init(_ core: AgentCore, rate: Int = 1000) {
+  package init(_ core: AgentCore, rate: Int = AppGate.usualRate) {
     self.core = core
     gate = AppGate(rate: rate)
   }
 
+  /// What connections of apps may cost: none of them is trusted.
+  static var limits: SocketServer.Limits {
+    var limits = SocketServer.Limits()
+    limits.connectionsPerUser = 32
+    limits.body = AppBody.limit
+    limits.head = 16 << 10
+    limits.request = 5000
+    limits.tooLong = .error(
+      VaultError(.usage, "the body is longer than \(AppBody.limit) bytes", reason: .tooLong))
+    return limits
+  }
+
+  /// What is answered, and how; ``AppRoute/description`` needs no key.
+  static let routes: [AppRoute] = [
+    AppRoute("GET", "/v1/openapi.json", .description),
+    AppRoute("GET", "/v1/app", .session(AppLooks.app)),
+    AppRoute("GET", "/v1/accounts", .session(AppLooks.accounts)),
+    AppRoute("GET", "/v1/access", .session(AppLooks.access)),
+    AppRoute("POST", "/v1/access", .session(AppAsks.ask)),
+    AppRoute("POST", "/v1/token", .session(AppTokens.token)),
+    AppRoute("POST", "/v1/sign", .session(AppSignatures.sign)),
+    AppRoute("GET", "/v1/events", .session(AppEvents.events)),
+  ]
+
   /// Answers one request, on its connection's thread.
   package func reply(to request: SocketServer.Request) -> SocketServer.Reply {
     do throws(VaultError) {
-      return try core.keeper.withSession { (session) throws(VaultError) in
-        let app = try gate.app(of: request, in: session)
-        switch (request.message.method, request.message.path) {
-        case ("GET", "/v1/app"): return .json(200, AppObjects.app(app))
-        default: throw VaultError(.notFound, "nothing is there")
-        }
+      switch try AppRoute.find(request) {
+      case .description: return .description
+      case .otherMethod(let allowed): return .otherMethod(allowed)
+      case .session(let serve): return try reply(to: request, serve)
       }
     } catch {
+      if error.code != .notFound { core.metrics.count(.refusal(error.code)) }
       return .error(error)
+    }
+  }
+
+  private func reply(
+    to request: SocketServer.Request, _ serve: AppRoute.Serve
+  ) throws(VaultError) -> SocketServer.Reply {
+    let answer = try core.keeper.withUnusedSession { (session) throws(VaultError) in
+      let app = try gate.app(of: request, in: session)
+      core.keeper.noteUse()
+      return try serve(session, AppCall(core: core, request: request, app: app))
+    }
+    switch answer {
+    case .reply(let reply): return reply
+    case .waiting(let work):
+      let core = core
+      return try ConnectionWait.value(of: core.keeper) { () async throws(VaultError) in
+        try await core.keeper.withSession { (session) async throws(VaultError) in
+          try await work(session)
+        }
+      }
     }
   }
 }

@@ -203,9 +203,7 @@ package final class Keeper: Sendable {
       if state.pool != nil { state.usedAt = now }
       return state.pool
     }
-    guard let pool else {
-      throw VaultError(.locked, "the agent's vault is locked", hint: "vault unlock")
-    }
+    guard let pool else { throw .agentIsLocked }
     return pool
   }
 
@@ -224,6 +222,28 @@ package final class Keeper: Sendable {
       meet(error)
       throw error
     }
+  }
+
+  /// Lends a session to what says itself, by ``noteUse()``, whether that was a use of the vault: whoever
+  /// shows no good key must not keep it unlocked.
+  ///
+  /// - Throws: ``VaultError``: `locked`; what `body` throws.
+  package func withUnusedSession<R: ~Copyable>(
+    _ body: (borrowing Session) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    guard let pool = poolUnused else { throw .agentIsLocked }
+    do throws(VaultError) {
+      return try pool.withSession(body)
+    } catch {
+      meet(error)
+      throw error
+    }
+  }
+
+  /// The vault was used.
+  package func noteUse() {
+    let now = clock.sinceBoot()
+    state.withLock { $0.usedAt = now }
   }
 
   /// The same for what waits.
@@ -264,5 +284,11 @@ package final class Keeper: Sendable {
 
   package func forget(_ observer: Int) {
     state.withLock { $0.observers[observer] = nil }
+  }
+}
+
+extension VaultError {
+  package static var agentIsLocked: VaultError {
+    VaultError(.locked, "the agent's vault is locked", hint: "vault unlock")
   }
 }

@@ -100,6 +100,10 @@ public struct VaultError: Error, Equatable, Sendable {
     case signOnly = "sign_only"
     /// A key that no app has, or whose app is bound to other users.
     case appKey = "app_key"
+    /// A request's body that is longer than is read.
+    case tooLong = "too_long"
+    /// A request's body of another type than is read.
+    case mediaType = "media_type"
     /// An app that asks more often than it may.
     case appRate = "app_rate"
     /// What a person had begun was cut off; nothing was changed.

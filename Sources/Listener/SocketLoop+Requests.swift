@@ -23,7 +23,7 @@ extension SocketLoop {
       streamed.body?.finish(isWhole: true)
       return unsafe finish(streamed, connection, exchange, isHead: false)
     }
-    if exchange.isTooLong(limits.body) { return unsafe send(.tooLarge, connection) }
+    if exchange.isTooLong(limits.body) { return unsafe send(limits.tooLong, connection) }
     guard
       let request = unsafe request(connection, method, exchange, body: exchange.takeBody())
     else { return .NO }
@@ -58,7 +58,7 @@ extension SocketLoop {
       }
     }
     if exchange.begin(length: announced, limit: limits.body) { return .YES }
-    return unsafe send(.tooLarge, connection)
+    return unsafe send(limits.tooLong, connection)
   }
 
   private func begin(
@@ -68,7 +68,7 @@ extension SocketLoop {
     // libmicrohttpd has refused what is no number, and what has both.
     let length = announced.map { UInt64($0) ?? .max }
     if let length, length > UInt64(limits.streamedBody) {
-      return unsafe send(.tooLarge, connection)
+      return unsafe send(limits.tooLong, connection)
     }
     let isChunked = unsafe header("Transfer-Encoding", of: connection) != nil
     let streamed: StreamedRequest
@@ -188,8 +188,6 @@ extension SocketLoop {
 }
 
 extension SocketServer.Reply {
-  fileprivate static var tooLarge: SocketServer.Reply { empty(413) }
-
   fileprivate static var unavailable: SocketServer.Reply { empty(503) }
 
   private static func empty(_ status: Int) -> SocketServer.Reply {

@@ -36,6 +36,8 @@ package final class SocketServer: Sendable {
     package var request: Int64 = 30_000
     /// Milliseconds that a body which is read while it comes may stand still.
     package var stall: Int64 = 30_000
+    /// What a body that is too long is answered with.
+    package var tooLong = Reply(413, body: .bytes(SharedSecret(SecretBytes(count: 0))))
     package init() {}
   }
 

@@ -146,5 +146,5 @@ struct AllowedRequest {
 
 extension VaultError {
   /// A token that ran out, and that a renewal may help.
-  var isRenewable: Bool { code == .tryAgain && reason == .expired }
+  package var isRenewable: Bool { code == .tryAgain && reason == .expired }
 }

@@ -6,6 +6,9 @@ internal import Sodium
 
 /// Who asks on `apps.sock`: every request but that for the description passes here first.
 package struct AppGate: Sendable {
+  /// Requests of one app in a second, where nothing else was said.
+  package static let usualRate = 1000
+
   private let rates: AppRates
 
   /// - Parameter rate: Requests that one app may make in a second; for a moment twice as many.

@@ -5,6 +5,8 @@ internal import Time
 /// The options of `vault agent`, read.
 struct AgentOptions: Sendable {
   var apps = AppsSocketOptions()
+  /// Requests that one app may make in a second.
+  var appRate = AppGate.usualRate
   var log: (level: Log.Level, isJSON: Bool) = (.info, false)
   /// What was said of locking; nil where the usual applies.
   var lockAfter: LockLimit?
@@ -41,6 +43,7 @@ struct AgentOptions: Sendable {
       apps.group = group
       if arguments.text("apps-mode") == nil { apps.mode = 0o660 }
     }
+    if let rate = try context.integer("app-rate", in: 1...1_000_000) { appRate = Int(rate) }
     log.isJSON = arguments.text("log-format") == "json"
     if let name = arguments.text("log-level"), let level = Log.Level(named: name) {
       log.level = level

@@ -89,23 +89,26 @@ final class ServingAgent: Sendable {
   func listen() throws(CommandFailure) {
     let user = vault_effective_user()
     let owner = OwnerService(core)
-    let apps = AppService(core)
+    let apps = AppService(core, rate: options.appRate)
     for socket in sockets.owner {
       try listen(socket, .owner, admits: { $0.user == user }) { owner.reply(to: $0) }
     }
     for socket in sockets.apps {
-      try listen(socket, .apps, admits: { _ in true }) { apps.reply(to: $0) }
+      try listen(socket, .apps, limits: AppService.limits, admits: { _ in true }) {
+        apps.reply(to: $0)
+      }
     }
   }
 
   private func listen(
     _ socket: ListeningSocket, _ door: Metrics.Door,
+    limits: SocketServer.Limits = SocketServer.Limits(),
     admits: @escaping @Sendable (SocketServer.Peer) -> Bool,
     _ service: @escaping SocketServer.Service
   ) throws(CommandFailure) {
     let core = core
     do {
-      let server = try SocketServer(listening: socket.descriptor) { peer in
+      let server = try SocketServer(listening: socket.descriptor, limits: limits) { peer in
         let isAdmitted = admits(peer)
         core.metrics.count(.connection(door, isAdmitted: isAdmitted))
         if !isAdmitted {

@@ -158,6 +158,8 @@ extension CommandTable {
         .option("apps-mode", "MODE", "its permission bits: 0600, or 0660 with --apps-group"),
         .option("apps-group", "GROUP", "give it to this group"),
         .option(
+          "app-rate", "N", "requests that one app may make in a second (1000), for a moment twice"),
+        .option(
           "log-format", "FORMAT", "write the log as text or json",
           kind: .choice(["text", "json"])),
         .option(

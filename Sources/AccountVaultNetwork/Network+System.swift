@@ -17,6 +17,18 @@ extension Network {
       random: { range in Int64.random(in: range) })
   }
 
+  /// The same network with connections of its own for many requests that may each stand still, as
+  /// those of a program that passes bodies on do: they keep no place from the others.
+  ///
+  /// - Parameters:
+  ///   - version: Of the program, for `User-Agent`.
+  ///   - transfers: Most at once.
+  public func waiting(version: String, transfers: Int = 256) -> Network {
+    var network = self
+    network.transport = HTTPClient(version: version, capacity: .waiting(transfers))
+    return network
+  }
+
   /// The longest that is slept at a time, in nanoseconds: the runtime's timers stand still while the
   /// machine sleeps, so a wait is over at the latest so long after it woke up.
   private static let slice: Int64 = 20_000_000_000

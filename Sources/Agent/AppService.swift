@@ -1,15 +1,20 @@
 internal import AccountVault
+internal import AccountVaultNetwork
+internal import Command
 internal import Faults
 package import Listener
 
 /// What a program with an app key may ask of the agent, on `apps.sock`.
 package struct AppService: Sendable {
-  private let core: AgentCore
-  private let gate: AppGate
+  let core: AgentCore
+  let gate: AppGate
+  /// For requests that wait for their readers and writers, so that they keep no place from renewals.
+  let streams: Network
 
   /// - Parameter rate: Requests that one app may make in a second.
   package init(_ core: AgentCore, rate: Int = AppGate.usualRate) {
     self.core = core
+    streams = core.network.waiting(version: Release.version)
     gate = AppGate(rate: rate)
   }
 

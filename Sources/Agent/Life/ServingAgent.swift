@@ -94,9 +94,10 @@ final class ServingAgent: Sendable {
       try listen(socket, .owner, admits: { $0.user == user }) { owner.reply(to: $0) }
     }
     for socket in sockets.apps {
-      try listen(socket, .apps, limits: AppService.limits, admits: { _ in true }) {
-        apps.reply(to: $0)
-      }
+      try listen(
+        socket, .apps, limits: AppService.limits, admits: { _ in true },
+        entry: { apps.entry(for: $0, answered: $1) }
+      ) { apps.reply(to: $0) }
     }
   }
 
@@ -104,9 +105,22 @@ final class ServingAgent: Sendable {
     _ socket: ListeningSocket, _ door: Metrics.Door,
     limits: SocketServer.Limits = SocketServer.Limits(),
     admits: @escaping @Sendable (SocketServer.Peer) -> Bool,
+    entry:
+      @escaping @Sendable (SocketServer.Request, @escaping @Sendable (Int) -> Void) ->
+      SocketServer.Entry = { _, _ in .whole },
     _ service: @escaping SocketServer.Service
   ) throws(CommandFailure) {
     let core = core
+    let note: @Sendable (SocketServer.Request, Int) -> Void = { request, status in
+      let path = Metrics.known(request.message.path)
+      core.metrics.count(.request(door, path: path, status: status))
+      core.log.debug(
+        "request",
+        [
+          "socket": door.rawValue, "method": Metrics.known(method: request.message.method),
+          "path": path, "status": "\(status)", "uid": "\(request.peer.user)",
+        ])
+    }
     do {
       let server = try SocketServer(listening: socket.descriptor, limits: limits) { peer in
         let isAdmitted = admits(peer)
@@ -117,16 +131,11 @@ final class ServingAgent: Sendable {
             ["socket": door.rawValue, "uid": "\(peer.user)", "pid": "\(peer.process)"])
         }
         return isAdmitted
+      } entrance: { request in
+        entry(request) { note(request, $0) }
       } service: { request in
         let reply = service(request)
-        let path = Metrics.known(request.message.path)
-        core.metrics.count(.request(door, path: path, status: reply.status))
-        core.log.debug(
-          "request",
-          [
-            "socket": door.rawValue, "method": Metrics.known(method: request.message.method),
-            "path": path, "status": "\(reply.status)", "uid": "\(request.peer.user)",
-          ])
+        note(request, reply.status)
         return reply
       }
       core.facts.connections.withLock { $0[door, default: []].append { server.connectionCount } }

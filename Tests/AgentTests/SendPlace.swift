@@ -127,11 +127,12 @@ final class SendPlace: Sendable {
       atPath: "/proc/\(serving)/fd"))?.count ?? 0
   }
 
-  /// A line of `/proc/PID/status`, in KiB.
-  func memory(_ name: String) throws -> Int {
+  /// The number in a line of `/proc/PID/status`; of memory in KiB.
+  func status(_ name: String) throws -> Int {
     let text = try String(contentsOfFile: "/proc/\(serving)/status", encoding: .utf8)
     let line = text.split(separator: "\n").first { $0.hasPrefix(name + ":") }
-    return try #require(line?.split(separator: " ").dropFirst().first.flatMap { Int($0) })
+    return try #require(
+      line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
   }
 
   /// The started process executes the agent in its own place.

@@ -28,7 +28,7 @@ final class SendPlace: Sendable {
   ///   - expiresIn: Of the token.
   init(
     _ members: String = "", hosts: [String] = [], expiresIn: Int = 86_400,
-    limits: HTTPServer.Limits = HTTPServer.Limits()
+    token: String = SendPlace.token, limits: HTTPServer.Limits = HTTPServer.Limits()
   ) throws {
     let script = Script()
     self.script = script
@@ -50,7 +50,7 @@ final class SendPlace: Sendable {
     try agent.vault(
       "add-client --type own --client-id client-1 --client-secret-stdin", input: "client-secret-0")
     key = try agent.addApp("123", "--sign-only")
-    try addAccount("lestat", expiresIn: expiresIn)
+    try addAccount("lestat", expiresIn: expiresIn, token: token)
     for permission in ["profile", "post"] {
       try agent.vault(
         "grant --app 123 --perms \(permission)"
@@ -58,9 +58,11 @@ final class SendPlace: Sendable {
     }
   }
 
-  func addAccount(_ name: String, expiresIn: Int = 86_400) throws {
+  func addAccount(
+    _ name: String, expiresIn: Int = 86_400, token: String = SendPlace.token
+  ) throws {
     let response = """
-      {"access_token":"\(Self.token)","token_type":"bearer","expires_in":\(expiresIn),
+      {"access_token":"\(token)","token_type":"bearer","expires_in":\(expiresIn),
        "refresh_token":"\(Self.refresh)"}
       """
     try response.write(toFile: agent.directory("response"), atomically: false, encoding: .utf8)

@@ -27,13 +27,18 @@ final class Reception: HTTPReceiver {
 
   private let state = Mutex(State())
   private let receiver: any ResponseReceiver
+  /// The receiver, as far as it is handed what the provider said.
+  private let answer: CoveredAnswer
 
   /// Whether a success may be a refusal by what is in it.
   private let readsSuccess: Bool
 
-  /// - Parameter readsSuccess: Whether the provider puts errors into replies with a status of success.
-  init(_ receiver: any ResponseReceiver, readsSuccess: Bool) {
+  /// - Parameters:
+  ///   - readsSuccess: Whether the provider puts errors into replies with a status of success.
+  ///   - mask: What of the request's secrets the receiver must not be shown.
+  init(_ receiver: any ResponseReceiver, readsSuccess: Bool, mask: SecretMask) {
     self.receiver = receiver
+    answer = CoveredAnswer(receiver, mask: mask)
     self.readsSuccess = readsSuccess
   }
 
@@ -49,13 +54,13 @@ final class Reception: HTTPReceiver {
       state.phase = streams ? .streaming : .holding
       if streams { state.hasHandedOut = true }
     }
-    if streams { receiver.begin(status: status, headers: headers) }
+    if streams { answer.begin(status: status, headers: headers) }
     return true
   }
 
   func receive(_ piece: RawSpan) -> Bool {
     switch state.withLock({ $0.phase }) {
-    case .streaming: return receiver.receive(piece)
+    case .streaming: return answer.receive(piece)
     case .cut: return false
     case .holding: break
     }
@@ -133,10 +138,15 @@ final class Reception: HTTPReceiver {
   /// Forgets a reply that another try follows.
   func reset() { state.withLock { $0 = State() } }
 
+  /// The reply is over: hands out whatever was kept of it.
+  func finish() {
+    if handOut() { _ = answer.finish() }
+  }
+
   /// Hands out what was kept.
   ///
   /// - Returns: False where the receiver wants no more.
-  @discardableResult func handOut() -> Bool {
+  func handOut() -> Bool {
     let (status, headers, held, isFirst) = state.withLock { state in
       let taken = (state.status, state.headers, state.held, !state.hasHandedOut)
       state.held = []
@@ -144,9 +154,9 @@ final class Reception: HTTPReceiver {
       return taken
     }
     guard status > 0 else { return true }
-    if isFirst { receiver.begin(status: status, headers: headers) }
+    if isFirst { answer.begin(status: status, headers: headers) }
     for piece in held {
-      let goesOn = piece.withBytes { $0.byteCount == 0 || receiver.receive($0) }
+      let goesOn = piece.withBytes { $0.byteCount == 0 || answer.receive($0) }
       if !goesOn { return false }
     }
     return true

@@ -27,7 +27,8 @@ package struct RequestAttempt: Sendable {
   package func send(
     over network: Network, to receiver: any ResponseReceiver
   ) async -> RequestReply {
-    let reception = Reception(receiver, readsSuccess: provider.errorBody.inSuccess)
+    let reception = Reception(
+      receiver, readsSuccess: provider.errorBody.inSuccess, mask: access.mask)
     var network = network
     network.transport = ReceivingTransport(transport: network.transport, reception: reception)
     let limits = httpLimits

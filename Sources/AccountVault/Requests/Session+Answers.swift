@@ -68,7 +68,7 @@ extension Session {
     _ reply: RequestReply, _ response: HTTPResponse, _ refusal: Classification? = nil,
     _ error: VaultError? = nil
   ) -> RequestAnswer {
-    reply.reception.handOut()
+    reply.reception.finish()
     var notes: [String] = []
     if reply.reception.cut != nil {
       notes.append("the provider's refusal was longer than is kept; the rest was cut off")

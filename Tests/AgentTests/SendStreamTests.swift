@@ -133,6 +133,54 @@ struct `A request that the agent streams` {
     }
   }
 
+  @Test func `ends, never as if it were whole, when the owner locks or the agent ends`() throws {
+    let ended = DispatchSemaphore(value: 0)
+    let provider = try StreamProvider { call in
+      call.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nfirst")
+      if call.waitForEnd(seconds: 60) { ended.signal() }
+      return false
+    }
+    for signal in [SIGUSR1, SIGTERM] {
+      let place = try place(provider)
+      var connection = try place.connect()
+      try Self.send(place.head("GET", provider.url + "/endless"), to: &connection)
+      let head = try connection.receiveHead()
+      #expect(head.status == 200)
+      var isSignalled = false
+      let error = connection.receiveBody(of: head) { _ in
+        if !isSignalled { place.agent.signal(signal) }
+        isSignalled = true
+      }
+      #expect(isSignalled && error != nil && error != .timeout)
+      #expect(ended.wait(timeout: .now() + 60) == .success)
+    }
+  }
+
+  @Test func `that the provider answers early is answered so once its body is over`() throws {
+    let provider = try StreamProvider { call in
+      call.write("HTTP/1.1 413 Too Large\r\nContent-Length: 4\r\nConnection: close\r\n\r\nless")
+      // Reads on, as a server does that wants its answer to arrive.
+      while !call.more().isEmpty {}
+      return false
+    }
+    let place = try place(provider)
+    var connection = try place.connect()
+    let size = 4 << 20
+    try Self.send(
+      place.head(
+        "PUT", provider.url + "/api", ["Content-Length: \(size)", "Content-Type: text/plain"]),
+      to: &connection)
+    var sent = 0
+    while sent < size {
+      let piece = Array(Pattern.piece(sent, size - sent))
+      try connection.send(piece.span.bytes)
+      sent += piece.count
+    }
+    let answer = try Self.receive(&connection)
+    #expect(answer.head.status == 413 && answer.text == "less" && answer.error == nil)
+    #expect(answer.head.header("vault-source") == "provider")
+  }
+
   @Test func `is waited for, and others pass, where the provider or the app is slow`() throws {
     let release = DispatchSemaphore(value: 0)
     let size = 8 << 20

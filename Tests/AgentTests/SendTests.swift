@@ -185,6 +185,44 @@ import UnixSocket
     #expect(reply.header("vault-source") == "agent")
   }
 
+  @Test func `has an answer without a body, or one that was packed, framed anew`() throws {
+    let packed: [UInt8] = [
+      0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0x4b, 0x4c, 0x4a, 6, 0, 0xc2, 0x41, 0x24, 0x35, 3, 0, 0,
+      0,
+    ]
+    let provider = try StreamProvider { call in
+      switch call.target {
+      case "/204": call.write("HTTP/1.1 204 No Content\r\nX-Own: 1\r\n\r\n")
+      case "/304": call.write("HTTP/1.1 304 Not Modified\r\nETag: \"7\"\r\n\r\n")
+      case "/gzip":
+        call.write(
+          "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n")
+        call.write(packed[...])
+      case "/chunked":
+        call.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
+      case "/empty": call.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+      default:
+        call.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
+        return false
+      }
+      return true
+    }
+    let place = try SendPlace(hosts: ["127.0.0.1:\(provider.port)"])
+    try place.agent.start()
+    let none = try place.send("DELETE", provider.url + "/204")
+    #expect(none.status == 204 && none.body == "" && none.header("x-own") == "1")
+    let same = try place.send("GET", provider.url + "/304", headers: ["If-None-Match: \"7\""])
+    #expect(same.status == 304 && same.header("etag") == "\"7\"")
+    for path in ["/gzip", "/chunked"] {
+      let reply = try place.send("GET", provider.url + path)
+      #expect(reply.body == "abc" && reply.header("content-encoding") == nil)
+    }
+    let empty = try place.send("POST", provider.url + "/empty")
+    #expect(empty.status == 200 && empty.header("content-length") == "0")
+    // An answer that breaks off is none that could be taken for whole.
+    #expect(throws: SocketError.self) { try place.send("GET", provider.url + "/short") }
+  }
+
   @Test func `by curl is a form as curl makes it`() throws {
     let place = try SendPlace()
     try place.agent.start()

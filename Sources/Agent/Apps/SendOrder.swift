@@ -47,6 +47,9 @@ struct SendOrder: Sendable {
     }
     var names: [String] = []
     if let list = said["vault-permissions"] {
+      guard (1...4096).contains(list.unicodeScalars.count) else {
+        throw .wrongSend("Vault-Permissions has 1 to 4096 characters")
+      }
       for word in list.split(separator: ",", omittingEmptySubsequences: false) {
         let name = word.split(separator: " ").joined(separator: " ")
         guard (1...256).contains(name.unicodeScalars.count) else {

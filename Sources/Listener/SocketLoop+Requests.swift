@@ -1,6 +1,7 @@
 internal import CMicroHTTPD
 internal import Sodium
 internal import Synchronization
+internal import Time
 
 /// What libmicrohttpd calls on a connection's thread.
 extension SocketLoop {
@@ -155,7 +156,7 @@ extension SocketLoop {
     let now = milliseconds()
     connections.withLock { connections in
       connections[socket]?.deadline = now + limits.request
-      connections[socket]?.free = now
+      connections[socket]?.free = Clock.system.sinceBoot()
     }
     exchange.streamed?.end(isAnswered: isAnswered)
     exchange.afterwards?()

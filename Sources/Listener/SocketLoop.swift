@@ -19,7 +19,8 @@ internal import Time
     var peer: SocketServer.Peer
     /// When it is cut off, in milliseconds since the start of the machine.
     var deadline: Int64
-    /// Since when nothing of it is served; nil from the head of a request to the end of its answer.
+    /// Since when nothing of it is served, in nanoseconds since the start of the machine: two may come free
+    /// in one millisecond. Nil from the head of a request to the end of its answer.
     var free: Int64?
     /// It was cut off, and is there until its thread has seen that.
     var isCut = false
@@ -32,6 +33,11 @@ internal import Time
   private static let ending = 64
 
   var connectionCount: Int { connections.withLock { $0.count } }
+
+  /// How many of them are open and serve nothing.
+  var freeCount: Int {
+    connections.withLock { $0.values.count { $0.free != nil && !$0.isCut } }
+  }
 
   init(
     _ listener: Int32, _ limits: SocketServer.Limits, _ wake: Wake,
@@ -130,22 +136,39 @@ internal import Time
       return
     }
     let peer = SocketServer.Peer(user: user, group: group, process: process)
-    guard admits(peer), let daemon = unsafe daemon, hasRoom(for: peer) else {
+    var room = Room.later
+    if admits(peer) {
+      // Those that were cut off end within moments; whoever connects meanwhile waits in the queue.
+      for _ in 0..<1000 {
+        room = self.room(for: peer)
+        guard room == .later else { break }
+        usleep(1000)
+      }
+    }
+    guard room == .free, let daemon = unsafe daemon else {
       Glibc.close(socket)
       return
     }
     let now = milliseconds()
     connections.withLock {
-      $0[socket] = Connection(peer: peer, deadline: now + limits.request, free: now)
+      $0[socket] = Connection(
+        peer: peer, deadline: now + limits.request, free: Clock.system.sinceBoot())
     }
     // libmicrohttpd closes it where it fails.
     if unsafe vault_serve(daemon, socket) != 0 { connections.withLock { $0[socket] = nil } }
   }
 
+  private enum Room {
+    case free
+    case none
+    /// Too many are about to end.
+    case later
+  }
+
   /// Whether another connection of `peer` may be served. Where there are too many, the one that has
   /// been free for the longest time makes room: of the same user, or else of the one who has most. So
   /// connections that only wait keep nobody out.
-  private func hasRoom(for peer: SocketServer.Peer) -> Bool {
+  private func room(for peer: SocketServer.Peer) -> Room {
     connections.withLock { connections in
       var counts: [UInt32: Int] = [:]
       for connection in connections.values where !connection.isCut {
@@ -157,16 +180,16 @@ internal import Time
       } else if counts.values.reduce(0, +) >= limits.connections {
         user = counts.max { $0.value < $1.value }?.key ?? peer.user
       } else {
-        return true
+        return .free
       }
-      guard connections.values.count(where: { $0.isCut }) < Self.ending else { return false }
+      guard connections.values.count(where: { $0.isCut }) < Self.ending else { return .later }
       let oldest = connections.filter { _, connection in
         connection.peer.user == user && !connection.isCut && connection.free != nil
       }.min { ($0.value.free ?? .max) < ($1.value.free ?? .max) }
-      guard let socket = oldest?.key else { return false }
+      guard let socket = oldest?.key else { return .none }
       connections[socket]?.isCut = true
       vault_cut(socket)
-      return true
+      return .free
     }
   }
 

@@ -130,6 +130,9 @@ package final class SocketServer: Sendable {
   /// How many connections are open.
   package var connectionCount: Int { loop.connectionCount }
 
+  /// How many of them serve nothing now, and would give way to a new one.
+  var freeCount: Int { loop.freeCount }
+
   /// Stops to accept, ends every connection, answered or not, and waits until no service runs any
   /// more. Not to be called from a service.
   package func stop() {

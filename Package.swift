@@ -198,8 +198,8 @@ let package = Package(
     suite(
       "AgentTests",
       [
-        "Agent", "vault", "vault-agent", "AccountVault", "Command", "Listener", "UnixSocket",
-        "Accounts", "Ledger", "Faults", "JSON", "Sodium", "Time", "Encoding", "FileSystem",
+        "Agent", "vault", "vault-agent", "AccountVault", "AccountVaultClient", "Command",
+        "Listener", "UnixSocket", "Accounts", "Ledger", "Faults", "JSON", "Sodium", "Time", "Encoding", "FileSystem",
         "Providers", "OAuth", "HTTPTypes", "AccountVaultNetwork", "TestSupport",
       ]),
     suite(

@@ -9,6 +9,7 @@ extension AgentError {
         var code: String
         var message: String
         var hint: String?
+        var candidates: [String]?
       }
       var error: Inner
     }
@@ -23,7 +24,7 @@ extension AgentError {
     }
     self.init(
       Code(rawValue: inner.code), .agent, inner.message, hint: inner.hint, status: head.status,
-      retryAfter: retryAfter)
+      retryAfter: retryAfter, candidates: inner.candidates ?? [])
   }
 
   /// What became of a connection.

@@ -70,10 +70,12 @@ public struct AgentError: Error, Sendable, Equatable, CustomStringConvertible {
   public let status: Int?
   /// Seconds after which another try may work, where the agent named them.
   public let retryAfter: Int?
+  /// With `ambiguous`: the ids of accounts that fit and on which the app holds something.
+  public let candidates: [String]
 
   init(
     _ code: Code, _ cause: Cause, _ message: String, hint: String? = nil, status: Int? = nil,
-    retryAfter: Int? = nil
+    retryAfter: Int? = nil, candidates: [String] = []
   ) {
     self.code = code
     self.cause = cause
@@ -81,6 +83,7 @@ public struct AgentError: Error, Sendable, Equatable, CustomStringConvertible {
     self.hint = hint
     self.status = status
     self.retryAfter = retryAfter
+    self.candidates = candidates
   }
 
   public var description: String {

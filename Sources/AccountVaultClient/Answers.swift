@@ -99,5 +99,9 @@ public struct Header: Sendable, Equatable, Codable {
 public struct Signature: Sendable, Decodable {
   /// The account's id.
   public let account: String
+  /// The address as it must be sent.
+  public let url: String
   public let headers: [Header]
+  /// What must be put behind the address's query, where the provider takes its token there.
+  public let query: String?
 }

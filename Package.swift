@@ -199,7 +199,8 @@ let package = Package(
       "AgentTests",
       [
         "Agent", "vault", "vault-agent", "AccountVault", "AccountVaultClient", "Command",
-        "Listener", "UnixSocket", "Accounts", "Ledger", "Faults", "JSON", "Sodium", "Time", "Encoding", "FileSystem",
+        "Listener", "UnixSocket", "Accounts", "Ledger", "Faults", "JSON", "Sodium", "Time",
+        "Encoding", "FileSystem",
         "Providers", "OAuth", "HTTPTypes", "AccountVaultNetwork", "TestSupport",
       ]),
     suite(

@@ -90,6 +90,10 @@ final class RunningAgent: Sendable {
 
   /// Adds an app and returns its key.
   func addApp(_ id: String, _ options: String...) throws -> String {
+    try addApp(id, options: options)
+  }
+
+  func addApp(_ id: String, options: [String]) throws -> String {
     try Self.key(in: vault(["add-app", id, "--name", "App \(id)", "--json"] + options))
   }
 

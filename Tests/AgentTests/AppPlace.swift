@@ -44,9 +44,11 @@ final class AppPlace {
   /// While it waits its arguments and environment, which every process of its user can read, are looked
   /// through for the key. Then the owner grants what it asked for.
   ///
+  /// - Parameter meanwhile: Done before that.
   /// - Returns: What it wrote.
   func run(
-    _ program: String, _ arguments: [String], environment: [String: String] = [:]
+    _ program: String, _ arguments: [String], environment: [String: String] = [:],
+    meanwhile: () throws -> Void = {}
   ) throws -> String {
     let output = self("output-\(UUID().uuidString)")
     _ = FileManager.default.createFile(atPath: output, contents: nil)
@@ -73,8 +75,10 @@ final class AppPlace {
       waits { text().contains("event access_requested") || !process.isRunning }, "\(text())")
     try #require(process.isRunning, "\(text())")
     let shown = Self.arguments()
-    #expect(shown.contains { $0.contains(program) })
+    let last = arguments.last ?? program
+    #expect(shown.contains { $0.contains(last) })
     #expect(!shown.contains { $0.contains(key) })
+    try meanwhile()
     try agent.vault("grant --app bot --perms post --audience friends --account lestat")
     try #require(waits { !process.isRunning }, "\(text())")
     #expect(process.terminationStatus == 0, "\(text())")

@@ -21,6 +21,8 @@ final class RunningAgent: Sendable {
   /// Of commands and agent.
   let environment: [String: String]
   private let process = Mutex<Process?>(nil)
+  /// Where `apps.sock` stands when `--apps-socket` was given.
+  private let appsPath = Mutex<String?>(nil)
   /// All bytes that came over `apps.sock` by ``ask(_:_:key:body:headers:)``.
   let received = Mutex<[UInt8]>([])
 
@@ -123,6 +125,8 @@ final class RunningAgent: Sendable {
     var environment = environment
     environment["XDG_RUNTIME_DIR"] = directory("run")
     if !unlocked { environment["VAULT_KEY_FILE"] = nil }
+    let place = options.firstIndex(of: "--apps-socket").map { options[$0 + 1] }
+    appsPath.withLock { $0 = place }
     let process = try Self.process("vault-agent", ["agent"] + options, environment)
     process.standardInput = FileHandle.nullDevice
     _ = FileManager.default.createFile(atPath: directory("log"), contents: nil)
@@ -141,6 +145,7 @@ final class RunningAgent: Sendable {
 
   /// The path of `owner.sock` or `apps.sock`.
   func socket(_ name: String) throws -> String {
+    if name == "apps", let path = appsPath.withLock({ $0 }) { return path }
     let folder = directory("run/vault")
     let vaults = try FileManager.default.contentsOfDirectory(atPath: folder)
     let vault = vaults.first {

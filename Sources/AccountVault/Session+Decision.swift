@@ -82,7 +82,7 @@ extension Session {
   /// - Parameters:
   ///   - permissions: What it is for; of none, any live grant will do.
   ///   - purpose: An app that is sign-only may have requests signed, and is never handed a token.
-  /// - Throws: ``VaultError``, as ``token(app:account:permissions:strictly:)`` does.
+  /// - Throws: ``VaultError``, as ``token(app:account:permissions:strictly:renews:seenBy:)`` does.
   func allowed(app id: String, on account: Account, permissions: [String], for purpose: Purpose)
     throws(VaultError) -> AllowedUse
   {

@@ -29,8 +29,8 @@ extension Session {
 
   /// The credential that an app would use, if its grants allow it.
   ///
-  /// - Throws: ``VaultError``, as ``token(app:account:permissions:strictly:)`` does, but for the
-  ///   credential's own state.
+  /// - Throws: ``VaultError``, as ``token(app:account:permissions:strictly:renews:seenBy:)`` does,
+  ///   but for the credential's own state.
   public func grantedCredential(
     app id: String, account: String? = nil, permissions: [String] = [], seenBy view: View = .owner
   ) throws(VaultError) -> (account: Account, credential: Credential) {

@@ -27,7 +27,7 @@ extension SignedRequest {
   ///
   /// It is read once. What was read is kept as long as it is at most 1 MiB, so that a request which the
   /// provider wants anew, after a renewal, can be sent again; of a longer body nothing is kept, and such
-  /// a request fails with `tryAgain` (``Faults/VaultError/Reason/bodySpent``). OAuth 1.0a does not sign
+  /// a request fails with `tryAgain` (reason `bodySpent`). OAuth 1.0a does not sign
   /// it.
   public struct Upload: Sendable {
     /// Bytes up to which a body is kept.

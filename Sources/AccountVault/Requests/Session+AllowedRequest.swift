@@ -14,8 +14,8 @@ extension Session {
   /// of a kind in a minute and counts the rest, unless `strictly` asks for an entry each. A refusal is
   /// recorded too, one of a host that the definition does not name among them.
   ///
-  /// - Throws: ``VaultError``: as ``token(app:account:permissions:strictly:)``; `config` for another
-  ///   host; `usage` for what cannot be sent.
+  /// - Throws: ``VaultError``: as ``token(app:account:permissions:strictly:renews:seenBy:)``;
+  ///   `config` for another host; `usage` for what cannot be sent.
   package func attempt(
     _ request: SignedRequest, app: String, account: String?, permissions: [String],
     strictly: Bool = false, seenBy view: View = .owner, over network: Network

@@ -22,9 +22,9 @@ public struct PreparedRequest: Sendable {
 extension Session {
   /// Checks and signs a request, and sends nothing.
   ///
-  /// Grant, credential and host are checked as ``send(_:app:account:permissions:strictly:over:to:)`` does.
-  /// As no token leaves, neither a use nor a refusal is recorded, and a credential that has ended is not
-  /// renewed.
+  /// Grant, credential and host are checked as
+  /// ``send(_:app:account:permissions:strictly:seenBy:over:to:)`` does. As no token leaves, neither
+  /// a use nor a refusal is recorded, and a credential that has ended is not renewed.
   ///
   /// - Throws: ``VaultError``: what stands against sending it; `tryAgain` where the credential would be
   ///   renewed first.

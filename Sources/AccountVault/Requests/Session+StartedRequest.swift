@@ -19,8 +19,8 @@ extension Session {
 
   /// Allows a request, renews what has ended, and heeds the provider's word to wait.
   ///
-  /// - Throws: ``VaultError``, as ``send(_:app:account:permissions:strictly:over:to:)`` does before
-  ///   anything is sent.
+  /// - Throws: ``VaultError``, as ``send(_:app:account:permissions:strictly:seenBy:over:to:)`` does
+  ///   before anything is sent.
   package func start(
     _ request: SignedRequest, app: String, account: String?, permissions: [String],
     strictly: Bool, seenBy view: View, _ tries: inout RequestTries, over network: Network

@@ -16,8 +16,8 @@ extension SessionPool: SessionLender {}
 
 extension SessionLender {
   /// Signs a request for an account and sends it, as
-  /// ``Session/send(_:app:account:permissions:strictly:over:to:)`` does, and holds no session while it
-  /// is under way: many long transfers need few.
+  /// ``Session/send(_:app:account:permissions:strictly:seenBy:over:to:)`` does, and holds no
+  /// session while it is under way: many long transfers need few.
   ///
   /// A reply that says nothing of the credential needs no session any more.
   ///

@@ -1,7 +1,7 @@
 /// A request to a provider's API in the name of an account, as it is before it is signed.
 ///
-/// ``Session/send(_:app:account:permissions:strictly:over:to:)`` signs and sends it; the app that it is
-/// for never sees the token. Nothing is checked before.
+/// ``Session/send(_:app:account:permissions:strictly:seenBy:over:to:)`` signs and sends it; the app
+/// that it is for never sees the token. Nothing is checked before.
 ///
 /// ```swift
 /// var post = SignedRequest(.post, "https://api.x.com/1.1/statuses/update.json")

@@ -25,9 +25,9 @@ extension Session {
   /// provider. The app needs a live grant of `permissions`, or of anything where none are named; the
   /// hand-out is in the ledger before anything is sent.
   ///
-  /// - Throws: ``VaultError``: as ``token(app:account:permissions:strictly:)`` for the grant; `config`
-  ///   for a provider without Reverse Auth or an app without a client of its own; what the provider's
-  ///   refusal means.
+  /// - Throws: ``VaultError``: as ``token(app:account:permissions:strictly:renews:seenBy:)`` for
+  ///   the grant; `config` for a provider without Reverse Auth or an app without a client of its
+  ///   own; what the provider's refusal means.
   public func reverseAuthorization(
     app: String, account text: String, permissions: [String] = [],
     _ given: consuming ReverseAuthorization = .ownClient, over network: Network

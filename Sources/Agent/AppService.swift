@@ -21,7 +21,8 @@ package struct AppService: Sendable {
   /// What connections of apps may cost: none of them is trusted.
   static var limits: SocketServer.Limits {
     var limits = SocketServer.Limits()
-    limits.connectionsPerUser = 32
+    limits.connections = 256
+    limits.connectionsPerUser = 96
     limits.body = AppBody.limit
     limits.head = 16 << 10
     limits.request = 5000

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# An app in a shell: app.sh SOCKET HEADER_FILE API_URL PICTURE
+# An app in a shell: app.sh SOCKET KEY_FILE API_URL PICTURE
 #
-# HEADER_FILE holds one line, `Authorization: Bearer vapp_…`, mode 0400. curl reads it by itself (@):
+# KEY_FILE holds one line, `Authorization: Bearer vapp_…`, mode 0400. curl reads it by itself (@):
 # the key stands in no argument, no variable and no address, where others could read it.
 set -euo pipefail
-socket=$1 header=$2 api=$3 picture=$4
-vault=(curl --silent --show-error --fail-with-body --unix-socket "$socket" --header "@$header")
+socket=$1 key=$2 api=$3 picture=$4
+vault=(curl --silent --show-error --fail-with-body --unix-socket "$socket" --header "@$key")
 
 # Who am I
 "${vault[@]}" http://vault/v1/app

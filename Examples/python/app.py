@@ -13,9 +13,10 @@ class Agent:
 
     def __init__(self, path, key_file):
         self.path = path
-        # From a file, never an argument or a variable: others can read those.
+        # From a file, never an argument or a variable: others can read those. The file holds the key,
+        # or the header with it, which curl wants.
         with open(key_file, encoding="ascii") as file:
-            self.key = file.read().strip()
+            self.key = file.read().split()[-1]
 
     def call(self, method, target, body=None, headers=None, timeout=330):
         """Asks once, on a connection of its own. The answer's body is read while it comes."""

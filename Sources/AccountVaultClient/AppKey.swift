@@ -10,14 +10,14 @@ public struct AppKey: ~Copyable, Sendable {
   let bytes: WipedBytes
 
   /// Takes the key out of `bytes`, which are overwritten; spaces and line ends around it are no part
-  /// of it.
+  /// of it. It may stand behind `Authorization: Bearer `, as curl reads it from a file.
   ///
   /// - Throws: ``AgentError`` (`config`) where that cannot be a key.
   public init(wiping bytes: inout [UInt8]) throws(AgentError) {
     try self.init(wiping: &bytes, from: "the app key")
   }
 
-  /// Reads a file that holds the key and nothing else.
+  /// Reads a file that holds the key and nothing else, or the header with it.
   ///
   /// - Throws: ``AgentError`` (`config`) that names the file.
   public init(contentsOf path: String) throws(AgentError) {
@@ -49,7 +49,10 @@ public struct AppKey: ~Copyable, Sendable {
       bytes = []
     }
     let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
-    var key = Array(bytes.drop(while: isSpace))
+    var text = bytes.drop(while: isSpace)
+    let header = "Authorization: Bearer ".utf8
+    if text.starts(with: header) { text = text.dropFirst(header.count) }
+    var key = Array(text)
     while let last = key.last, isSpace(last) { key.removeLast() }
     // RFC 6750 section 2.1. A line end within would put a header of its own into the request.
     let isToken = key.allSatisfy { byte in

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The programs in Examples, each run as it is against a real agent and a provider of this machine.
-@Suite(.timeLimit(.minutes(20))) struct `An example of an app` {
+@Suite(.ownThreads, .timeLimit(.minutes(20))) struct `An example of an app` {
   static let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Examples")
 
@@ -92,7 +92,7 @@ import Testing
     let output = try app.run(
       program, [app.api],
       environment: [
-        "VAULT_APPS_SOCKET": try app.agent.socket("apps"), "VAULT_APP_KEY_FILE": app("app.key"),
+        "VAULT_APPS_SOCKET": try app.agent.socket("apps"), "VAULT_APP_KEY_FILE": app("app.header"),
       ])
     compare(output, signature: #"signature ["Authorization"]"#)
   }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `Examples/container`: an app that has the agent's socket and its key, and nothing else.
-@Suite(.timeLimit(.minutes(10))) struct `An app in a container without privileges` {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct `An app in a container without privileges` {
   /// The container, started by a user without privileges.
   private struct Container {
     let app: AppPlace

@@ -4,7 +4,7 @@ import Testing
 import UnixSocket
 
 /// The sockets as another user of the machine meets them (B85).
-@Suite(.serialized, .timeLimit(.minutes(10))) struct `Another user of the machine` {
+@Suite(.serialized, .ownThreads, .timeLimit(.minutes(10))) struct `Another user of the machine` {
   private let app = "GET /v1/app HTTP/1.1\r\nHost: vault\r\nConnection: close\r\n\r\n"
 
   @Test func `reaches neither socket where nothing else was said, whatever the umask`() throws {

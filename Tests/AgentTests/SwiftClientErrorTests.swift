@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Each refusal of a real agent as the error that a program in Swift tells apart.
-@Suite(.timeLimit(.minutes(5))) struct `An error that a program in Swift gets` {
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct `An error that a program in Swift gets` {
   private func code<Value: ~Copyable>(
     _ body: () async throws(AgentError) -> Value
   ) async -> (AgentError.Code, Int?)? {
@@ -100,7 +100,7 @@ import Testing
       try await client.send(
         ProviderRequest("GET", place.server.url + "/api", account: "louis"))
     }
-    #expect(found?.0 == .signIn && found?.1 == 409)
+    #expect(found?.0 == .signIn && found?.1 == 409, "\(String(describing: found))")
   }
 
   @Test func `says that the vault is locked, that it asks too often, and when to try again`()
@@ -131,7 +131,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `The events that a program in Swift follows` {
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct `The events that a program in Swift follows` {
   @Test func `go on where they were after the agent was started again`() async throws {
     let filled = try FilledAgent()
     let agent = filled.agent

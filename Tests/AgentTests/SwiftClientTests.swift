@@ -7,7 +7,7 @@ import Testing
 
 /// ``AccountVaultClient`` against a real agent. What an agent does not do when it is asked to is in
 /// ClientTests.
-@Suite(.timeLimit(.minutes(5))) struct `A program in Swift` {
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct `A program in Swift` {
   /// An app that may have tokens, beside the place's own, which may not.
   private static func bot(_ place: SendPlace) throws -> AgentClient {
     let key = try place.agent.addApp("bot")

@@ -106,7 +106,7 @@ import Testing
       "| a JSON body | \(limits.body >> 10) KiB |",
       "must be whole | \(limits.request / 1000) seconds |",
       "stand still | \(limits.stall / 1000) seconds |",
-      "| connections | \(limits.connections), and \(limits.connectionsPerUser) of one user |",
+      "| connections | \(limits.connections), and \(limits.connectionsPerUser) of one user",
       "| requests of one app | \(AppGate.usualRate) a second",
     ] { #expect(page.contains(line), "\(line)") }
   }
@@ -152,9 +152,9 @@ import Testing
       if script.contains("run.sh") {
         try agent.vault("grant --app bot --perms post --audience friends --account lestat")
       }
-      // The threads of these tests block signals, which a child would inherit.
+      // The threads of these tests block signals, which a child would inherit; so it would a umask.
       let begin =
-        "use POSIX; sigprocmask(SIG_SETMASK, POSIX::SigSet->new()); alarm 120; chdir shift; exec @ARGV"
+        "use POSIX; sigprocmask(SIG_SETMASK, POSIX::SigSet->new()); umask 022; alarm 120; chdir shift; exec @ARGV"
       let ended = try AgentHome.run(
         "/usr/bin/perl", ["-e", begin, work, "/bin/bash", "-c", script], environment)
       #expect(ended.status == 0, "line \(block.number): \(ended.text)")

@@ -73,11 +73,12 @@ import Testing
     let root = Self.examples.deletingLastPathComponent().path
     let scratch = root + "/.build/examples-client"
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    // Sockets that other tests make set the umask for a moment, which a child would inherit.
     let built = try AgentHome.run(
-      "/usr/bin/env",
+      "/usr/bin/perl",
       [
-        "swift", "build", "--package-path", root + "/Examples/AppClient", "--scratch-path",
-        scratch,
+        "-e", "umask 022; exec @ARGV; exit 127", "/usr/bin/env", "swift", "build",
+        "--package-path", root + "/Examples/AppClient", "--scratch-path", scratch,
       ], ["HOME": app.agent.directory.path, "PATH": path])
     try #require(built.status == 0, "\(built.text)")
     let program = scratch + "/debug/AppClient"

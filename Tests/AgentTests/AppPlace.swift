@@ -59,7 +59,7 @@ final class AppPlace {
     process.arguments =
       [
         "-e",
-        "use POSIX; sigprocmask(SIG_SETMASK, POSIX::SigSet->new()); alarm 600; exec @ARGV; exit 127",
+        "use POSIX; sigprocmask(SIG_SETMASK, POSIX::SigSet->new()); umask 022; alarm 600; exec @ARGV; exit 127",
         "/usr/bin/stdbuf", "-oL", program,
       ] + arguments
     process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }

@@ -36,7 +36,20 @@ final class AppPlace {
     try AgentHome.write(key + "\n", to: directory + "/app.key", mode: 0o400)
     try AgentHome.write(
       "Authorization: Bearer \(key)\n", to: directory + "/app.header", mode: 0o400)
-    try Data(Self.picture).write(to: URL(fileURLWithPath: directory + "/picture"))
+    try Self.writePicture(to: directory + "/picture")
+  }
+
+  /// Everybody may read it, whatever umask a socket that another test makes has set for the moment.
+  static func writePicture(to path: String) throws {
+    try Data(picture).write(to: URL(fileURLWithPath: path))
+    try #require(chmod(path, 0o644) == 0)
+  }
+
+  /// Copies a file of Examples, which everybody may read and run.
+  static func copyExample(_ name: String, to path: String) throws {
+    try FileManager.default.copyItem(
+      atPath: `An example of an app`.examples.appending(path: name).path, toPath: path)
+    try #require(chmod(path, 0o755) == 0)
   }
 
   /// Runs a program of an app that asks for `post`, waits for the owner, and then ends by itself.

@@ -18,13 +18,9 @@ import Testing
       let files = try OtherUser.openDirectory("files", in: directory)
       try app.writeFiles(in: files)
       let image = try OtherUser.openDirectory("image", in: directory)
-      let examples = `An example of an app`.examples
-      for (from, to) in [
-        ("python/app.py", image + "/app.py"), ("container/run.sh", files + "/run.sh"),
-      ] {
-        try FileManager.default.copyItem(atPath: examples.appending(path: from).path, toPath: to)
-      }
-      try Data(AppPlace.picture).write(to: URL(fileURLWithPath: image + "/picture"))
+      try AppPlace.copyExample("python/app.py", to: image + "/app.py")
+      try AppPlace.copyExample("container/run.sh", to: files + "/run.sh")
+      try AppPlace.writePicture(to: image + "/picture")
       // Root is nobody here, so that the container is made without a privilege.
       var all = ["/bin/bash", files + "/run.sh", sockets, files + "/app.key", image]
       if geteuid() == 0 {

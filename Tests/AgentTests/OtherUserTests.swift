@@ -99,9 +99,7 @@ import UnixSocket
     let mine = try OtherUser.openDirectory("mine", in: app.agent.directory)
     try app.writeFiles(in: mine)
     try OtherUser.nobody.own(mine + "/app.key")
-    try FileManager.default.copyItem(
-      atPath: `An example of an app`.examples.appending(path: "python/app.py").path,
-      toPath: mine + "/app.py")
+    try AppPlace.copyExample("python/app.py", to: mine + "/app.py")
     let prefix = OtherUser.nobody.prefix
     let output = try app.run(
       prefix[0],

@@ -200,8 +200,8 @@ let package = Package(
       [
         "Agent", "vault", "vault-agent", "AccountVault", "AccountVaultClient", "Command",
         "Listener", "UnixSocket", "Accounts", "Ledger", "Faults", "JSON", "Sodium", "Time",
-        "Encoding", "FileSystem",
-        "Providers", "OAuth", "HTTPTypes", "AccountVaultNetwork", "TestSupport",
+        "Encoding", "FileSystem", "Providers", "OAuth", "HTTPTypes", "AccountVaultNetwork", "Store",
+        "TestSupport",
       ]),
     suite(
       "ClientTests",

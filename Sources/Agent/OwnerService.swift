@@ -14,6 +14,7 @@ package struct OwnerService: Sendable {
     case ("POST", "/v1/lock"): return lock()
     case ("POST", "/v1/unlock"): return unlock(request)
     case ("POST", "/v1/key"): return KeyService(core).reply()
+    case ("GET", "/v1/metrics"): return metrics()
     default:
       return .error(VaultError(.notFound, "nothing is there"), status: 404)
     }

@@ -43,6 +43,55 @@ final class AgentHome {
 
   deinit {
     for process in started { process.kill() }
+    // One that left whoever started it.
+    if let text = try? String(contentsOfFile: place("agent.lock"), encoding: .utf8),
+      let process = Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)),
+      let name = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe"),
+      name.hasSuffix("/vault-agent"),
+      let words = FileManager.default.contents(atPath: "/proc/\(process)/cmdline"),
+      String(decoding: words, as: UTF8.self).contains(vaultPath)
+    {
+      kill(process, SIGKILL)
+    }
+  }
+
+  /// The process that holds this vault's lock.
+  func holder() throws -> Int32 {
+    let text = try String(contentsOfFile: place("agent.lock"), encoding: .utf8)
+    return try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+  }
+
+  /// A provider of the test's own, and an account whose token ends after so many seconds.
+  func addAccount(
+    url: String, name: String = "lestat", access: String = "A1", refresh: String = "R1",
+    expiresIn: Int = 3600
+  ) throws {
+    try vault(
+      ["add-provider", "-"],
+      input: """
+        {"id":"own","name":"Own","extends":"x","endpoints":{"token":"\(url)/token",
+         "revoke":"\(url)/revoke"},"api_hosts":["api.example"],"client_auth":"post",
+         "renewal":{"method":"refresh_token","margin_seconds":600,"rotation":"single_use"},
+         "revocation":"rfc7009"}
+        """)
+    try vault(
+      ["add-client", "--type", "own", "--client-id", "c1", "--client-secret-stdin"],
+      input: "client-secret\n")
+    try addAccount(account: name, access: access, refresh: refresh, expiresIn: expiresIn)
+  }
+
+  /// Another one of the same provider's.
+  func addAccount(
+    account name: String, access: String, refresh: String, expiresIn: Int = 3600
+  ) throws {
+    try vault(
+      [
+        "add-account", "--type", "own", "--username", name, "--user-id", "id-\(name)",
+        "--client", "c1", "--response", "-",
+      ],
+      input:
+        #"{"access_token":"\#(access)","token_type":"bearer","expires_in":\#(expiresIn),"#
+        + #""refresh_token":"\#(refresh)"}"#)
   }
 
   static func write(_ text: String, to path: String, mode: Int = 0o600) throws {
@@ -70,24 +119,36 @@ final class AgentHome {
 
   /// Runs a command of `vault` on the file, and returns what it wrote.
   @discardableResult
-  func vault(_ arguments: [String], status: Int32 = 0) throws -> String {
+  func vault(
+    _ arguments: [String], input: String? = nil, unlocking: [String]? = nil, status: Int32 = 0
+  ) throws -> String {
     var environment = environment
     environment["XDG_RUNTIME_DIR"] = nil
     let ended = try Self.run(
-      "\(Self.executables)/vault", arguments + ["--vault", vaultPath] + withKeyFile, environment)
+      "\(Self.executables)/vault", arguments + ["--vault", vaultPath] + (unlocking ?? withKeyFile),
+      environment,
+      input: input)
     try #require(ended.status == status, "\(arguments): \(ended.text)")
     return ended.text
   }
 
   /// Runs a program and waits for its end; its errors stand behind its output.
   static func run(
-    _ program: String, _ arguments: [String], _ environment: [String: String]
+    _ program: String, _ arguments: [String], _ environment: [String: String],
+    input: String? = nil
   ) throws -> (status: Int32, text: String) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
     process.environment = environment
     process.standardInput = FileHandle.nullDevice
+    if let input {
+      let pipe = Pipe()
+      process.standardInput = pipe
+      // As long as a pipe holds.
+      try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+      try pipe.fileHandleForWriting.close()
+    }
     let output = Pipe()
     process.standardOutput = output
     process.standardError = output
@@ -114,7 +175,12 @@ final class AgentHome {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/perl")
     process.currentDirectoryURL = URL(fileURLWithPath: directory.path)
     process.arguments =
-      ["-e", "umask(shift); alarm 600; exec @ARGV; exit 127", "\(mask)"] + through
+      [
+        // The threads of these tests block signals, which a child would inherit.
+        "-e",
+        "use POSIX; sigprocmask(SIG_SETMASK, POSIX::SigSet->new()); umask(shift); alarm 600; "
+          + "exec @ARGV; exit 127", "\(mask)",
+      ] + through
       + ["\(Self.executables)/vault-agent", "agent", "--vault", vaultPath] + options
     var environment = environment
     for (name, value) in more { environment[name] = value }

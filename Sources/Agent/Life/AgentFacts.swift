@@ -15,6 +15,8 @@ package final class AgentFacts: Sendable {
   /// How many connections each server has.
   let connections = Mutex<[Metrics.Door: [@Sendable () -> Int]]>([:])
 
+  let census = Census()
+
   package init(
     vault: String = "", appsSocket: String = "", started: Timestamp = Clock.system.now(),
     limits: @escaping @Sendable (_ isUnattended: Bool) -> Keeper.Limits = { _ in Keeper.Limits() }

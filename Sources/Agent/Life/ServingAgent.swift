@@ -55,7 +55,9 @@ final class ServingAgent: Sendable {
       network, log, metrics, HookQueue(invocation, log, metrics), met: { keeper.meet($0) })
     self.engine = engine
     core.facts.nextRenewal.withLock { $0 = { engine.nextLook } }
+    let census = core.facts.census
     keeper.follow { pool, standing in
+      census.forget()
       if let pool {
         // The vault's file may be another than before.
         do throws(CommandFailure) { try place.index() } catch { log.warning(error.message) }
@@ -154,8 +156,6 @@ final class ServingAgent: Sendable {
         "apps_socket": sockets.appsPath, "locks_with_session": watchesSession ? "yes" : "no",
       ])
     manager.tell("READY=1", "STATUS=\(isLocked ? "locked" : "unlocked")")
-    let keeper = core.keeper
-    _ = keeper
   }
 
   /// Ends: nothing new is taken, what is being answered or committed is finished within seconds.

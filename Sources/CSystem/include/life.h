@@ -57,6 +57,9 @@ int vault_spawn_background(const char *path, const char *arguments, int32_t argu
 // Standard input, output and error lead nowhere from now on. 0, or an errno.
 int vault_leave_terminal(void);
 
+// How many descriptors this process has open; 0 where that cannot be told.
+int vault_count_descriptors(void);
+
 // Waits until one of the descriptors can be read, or so long; -1 waits without end, and a descriptor
 // that is negative is none. Bit i is set where descriptor i can be read.
 uint32_t vault_wait_readable(const int32_t *descriptors, int32_t count, int64_t milliseconds);

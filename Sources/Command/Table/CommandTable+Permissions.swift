@@ -15,8 +15,8 @@ extension CommandTable {
         key is shown once. An app uses its own client for a type, else the type's default.
         """,
         """
-        Key and --uid are kept for the agent, which this version does not have: vault token asks for \
-        neither, and whoever can unlock the vault can be any app.
+        The agent asks a program for the key, and with --uid for its user id too. vault token asks for \
+        neither: whoever can unlock the vault can be any app.
         """,
       ],
       examples: [.init("vault add-app 123 --name 'Photo Bot'", "an app and its key")],

@@ -166,6 +166,7 @@ import Testing
     #expect(output(of: "vault status").contains("unlocked"))
     #expect(output(of: "vault history").contains("app_added"))
     #expect(output(of: "run.sh").contains("upload 201"))
+    #expect(output(of: "v1/metrics").contains("vault_agent_unlocked 1"))
     for (path, answer) in [
       ("v1/app\n", #"{"id":"bot","name":"Photo Bot""#), ("v1/accounts", #""username":"lestat""#),
       ("v1/access?", #""state":"granted""#), ("v1/access\n", #""decision":"granted""#),

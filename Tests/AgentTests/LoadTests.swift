@@ -88,6 +88,31 @@ import Testing
     #expect(try agent.run(["verify"]).status == 0)
   }
 
+  @Test(.timeLimit(.minutes(5)))
+  func `ends within seconds of SIGTERM, whoever is busy with it, and leaves the vault whole`()
+    throws
+  {
+    let (agent, _) = try Self.agent()
+    try agent.start("--app-rate", "1000000")
+    let output = agent.directory("load.json")
+    let sockets = [try agent.socket("apps"), try agent.socket("owner")]
+    let client = try Self.start(
+      "load.py", [sockets[0], agent.directory("app.key"), "20", "120"], output: output)
+    defer { kill(client.processIdentifier, SIGKILL) }
+    // They are all there: the agent holds a connection for each.
+    let idle = try Self.use(agent.processIdentifier).descriptors
+    for _ in 0..<1000
+    where try Self.use(agent.processIdentifier).descriptors < idle + 20 { usleep(10_000) }
+    try #require(try Self.use(agent.processIdentifier).descriptors >= idle + 15)
+    let began = ContinuousClock.now
+    #expect(agent.stop() == 0)
+    // Not how fast it is: systemd would kill it after 90 seconds, and a person sooner.
+    #expect(ContinuousClock.now - began < .seconds(10))
+    for socket in sockets { #expect(!FileManager.default.fileExists(atPath: socket)) }
+    #expect(!(try agent.history("--event", "token_used")).isEmpty)
+    #expect(try agent.run(["verify"]).status == 0)
+  }
+
   @Test(.timeLimit(.minutes(5)), arguments: ["apps", "owner"])
   func `answers only what it may to bytes that no client should send`(socket: String) throws {
     let (agent, _) = try Self.agent()

@@ -1,14 +1,9 @@
-import Dispatch
 public import Faults
 import Store
 import Synchronization
 
 /// An unlocked vault for many tasks at once: a session serves one at a time, so each borrows one of
 /// its own, and the pool opens another where none is free.
-///
-/// What does not wait takes turns: no more of it runs at once than sessions are kept open, so that a
-/// thousand callers find them open and warm, in the order in which they came, and memory stays as it is.
-/// What waits for a provider is no part of that, and holds nobody up.
 ///
 /// Dropping the pool, and every session that is lent, wipes the keys.
 public final class SessionPool: Sendable {
@@ -19,8 +14,6 @@ public final class SessionPool: Sendable {
   /// Opens the others; wiped with the pool.
   private let key: UnlockedKey
   private let pauses: RequestPauses
-  /// One for each that may run at once of what does not wait.
-  private let turns: DispatchSemaphore
 
   /// A session in a place that can be handed between threads. Whoever holds the reference is the only
   /// one that uses it.
@@ -31,29 +24,26 @@ public final class SessionPool: Sendable {
 
   /// - Parameters:
   ///   - first: Already unlocked; its key opens the others.
-  ///   - idleLimit: How many are kept open while nobody needs them, and run at once of what does not wait.
+  ///   - idleLimit: How many are kept open while nobody needs them.
   public init(
     _ vault: Vault, _ first: consuming sending Session, idleLimit: Int = 4
   ) {
     self.vault = vault
     options = first.options
     limit = max(1, idleLimit)
-    turns = DispatchSemaphore(value: limit)
     key = first.store.unlockedKey
     path = first.store.path
     pauses = first.pauses
     idle = Mutex([Held(first)])
   }
 
-  /// Lends a session, as soon as one is free. The body must not borrow another from this pool.
+  /// Lends a session.
   ///
   /// - Throws: ``VaultError``: what `body` throws; where another session must be opened, as
   ///   ``Vault/unlock(with:options:)``.
   public func withSession<R: ~Copyable>(
     _ body: (borrowing Session) throws(VaultError) -> R
   ) throws(VaultError) -> R {
-    turns.wait()
-    defer { turns.signal() }
     let held = try take()
     defer { give(held) }
     return try body(held.session)

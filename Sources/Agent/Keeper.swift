@@ -1,9 +1,14 @@
 package import AccountVault
+internal import Dispatch
 internal import Faults
 internal import Synchronization
 internal import Time
 
 /// The agent's hold on one vault: locked, or unlocked with the sessions that requests borrow.
+///
+/// What does not wait takes turns: no more of it runs at once than sessions are kept open, so that many
+/// callers find them open and warm, in the order in which they came, and memory stays as it is. What
+/// waits for a provider is no part of that, and holds nobody up.
 ///
 /// Locking drops the pool of sessions; what still runs on a borrowed one ends by itself, and the keys
 /// are wiped with the last of them.
@@ -66,11 +71,16 @@ package final class Keeper: Sendable {
     var nextObserver = 0
   }
 
+  /// How many sessions are kept open, and run at once of what does not wait.
+  private static let sessionLimit = 4
+
   /// The vault's file, resolved.
   package let path: String
   private let allowNetworkFileSystem: Bool
   private let options: Vault.UnlockOptions
   private let state: Mutex<State>
+  /// As many as sessions are kept open.
+  private let turns = DispatchSemaphore(value: Keeper.sessionLimit)
   /// Held while the state changes and those who follow it are told, so that they learn of it in order.
   private let change = Mutex<Follower?>(nil)
   /// Gives the key anew where it came from a file: nil where a person must.
@@ -109,7 +119,7 @@ package final class Keeper: Sendable {
     let before = state.withLock { $0.locks }
     let vault = try Vault.open(at: path, allowNetworkFileSystem: allowNetworkFileSystem)
     let session = try vault.unlock(with: key, options: options)
-    let pool = SessionPool(vault, session)
+    let pool = SessionPool(vault, session, idleLimit: Self.sessionLimit)
     let now = clock.now()
     let sinceBoot = clock.sinceBoot()
     let (isUnlocked, old) = change.withLock { follower -> (Bool, SessionPool?) in
@@ -210,12 +220,14 @@ package final class Keeper: Sendable {
   /// The sessions of the unlocked vault, for what is no use of it, such as looking how it stands.
   package var poolUnused: SessionPool? { state.withLock { $0.pool } }
 
-  /// Lends a session.
+  /// Lends a session, as soon as it is the caller's turn. The body must not ask for another.
   ///
   /// - Throws: ``VaultError``: `locked`; what `body` throws.
   package func withSession<R: ~Copyable>(
     _ body: (borrowing Session) throws(VaultError) -> R
   ) throws(VaultError) -> R {
+    turns.wait()
+    defer { turns.signal() }
     do throws(VaultError) {
       return try pool().withSession(body)
     } catch {
@@ -225,12 +237,14 @@ package final class Keeper: Sendable {
   }
 
   /// Lends a session to what says itself, by ``noteUse()``, whether that was a use of the vault: whoever
-  /// shows no good key must not keep it unlocked.
+  /// shows no good key must not keep it unlocked. The body must not ask for another.
   ///
   /// - Throws: ``VaultError``: `locked`; what `body` throws.
   package func withUnusedSession<R: ~Copyable>(
     _ body: (borrowing Session) throws(VaultError) -> R
   ) throws(VaultError) -> R {
+    turns.wait()
+    defer { turns.signal() }
     guard let pool = poolUnused else { throw .agentIsLocked }
     do throws(VaultError) {
       return try pool.withSession(body)

@@ -70,6 +70,7 @@ final class ScriptedAgent: Sendable {
   private final class Door: Sendable {
     let listener: Int32
     let visitors = Mutex<[Visitor]>([])
+    let ended = Mutex(0)
     let threads = DispatchGroup()
 
     init(_ listener: Int32) { self.listener = listener }
@@ -86,6 +87,7 @@ final class ScriptedAgent: Sendable {
         start {
           visit(visitor, number)
           visitor.cut()
+          self.ended.withLock { $0 += 1 }
         }
       }
     }
@@ -102,6 +104,9 @@ final class ScriptedAgent: Sendable {
   var path: String { directory("s") }
   /// How many connections there were.
   var visitCount: Int { door.visitors.withLock { $0.count } }
+
+  /// How many of them it has ended.
+  var endCount: Int { door.ended.withLock { $0 } }
 
   /// - Parameter visit: Gets each connection and its number, from 0. The connection ends with it.
   init(_ visit: @escaping @Sendable (Visitor, Int) -> Void) throws {

@@ -54,8 +54,15 @@ import Testing
       visitor.answer(Self.app, headers: ["Vault-Source: provider"])
     }
     let client = try Self.client(agent)
-    for _ in 0..<3 { _ = try await client.app() }
-    // Each ended behind its answer; the client sees that before it sends.
+    for number in 1...3 {
+      _ = try await client.app()
+      // It ends behind its answer, by and by.
+      for _ in 0..<6000 where agent.endCount < number {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      #expect(agent.endCount == number)
+    }
+    // The client sees that before it sends.
     let response = try await client.send(ProviderRequest("POST", "https://api.example/"))
     #expect(response.status == 200)
     #expect(try await response.body.bytes() == Array(Self.app.utf8))

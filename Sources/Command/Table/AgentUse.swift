@@ -1,17 +1,17 @@
-/// What a running agent of the vault does for a command.
+/// What a command needs of a running agent of the vault, which lends its key for all but ``none``.
 package enum AgentUse: Sendable {
   /// Nothing: the command needs no key, or the secret itself.
   case none
-  /// It lends its key; the command does the rest by itself.
+  /// The key, and the caller's own files, terminal or time.
   case key
-  /// It runs the command, which may be run twice without harm.
+  /// The key, and nothing of the caller's; it may be run twice without harm.
   case run
-  /// It runs the command, which changes something and must not be done twice.
+  /// The key, and nothing of the caller's; it changes something and must not be done twice.
   case runOnce
 }
 
 extension CommandSpec {
-  /// What the agent does for this command where it is given nothing that only the caller has.
+  /// What this command needs of the agent where it is given nothing that only the caller has.
   ///
   /// A command that reads a file, standard input or a terminal, that stays, or that runs the owner's
   /// hooks, is done by the caller's process with a lent key.
@@ -42,7 +42,7 @@ extension CommandSpec {
 }
 
 extension ParsedArguments {
-  /// What a running agent does for this call.
+  /// What this call needs of a running agent.
   package var agentUse: AgentUse {
     // Whoever says what opens the vault means that (contract, section 1).
     if namesKey { return .none }

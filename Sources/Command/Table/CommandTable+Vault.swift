@@ -149,7 +149,7 @@ extension CommandTable {
       name: "agent", group: .vault, summary: "hold the unlocked vault and serve apps",
       options: [
         .flag("background", "return once it is ready, and go on in the background"),
-        .flag("keep-key", "lend the key to no command: those that it does not run ask for it"),
+        .flag("keep-key", "lend the key to no command: they ask as without an agent"),
         .option(
           "lock-after", "DURATION", "lock when it was not used for so long: 10m, or never"),
         .option(

@@ -12,14 +12,7 @@ import Testing
     let python = Self.root.appending(path: ".build/description/bin/python").path
     try #require(
       FileManager.default.isExecutableFile(atPath: python), "run Scripts/setup --tests")
-    let agent = try RunningAgent()
-    try agent.vault(
-      "add-account --type facebook --username lestat.ali --user-id 4 --response -",
-      input: #"{"access_token":"EAAB0described","token_type":"bearer","expires_in":5183944}"#)
-    let key = try agent.addApp("bot")
-    try agent.vault("grant --app bot --perms email")
-    let file = agent.directory("app.key")
-    try key.write(toFile: file, atomically: false, encoding: .utf8)
+    let agent = try RunningAgent.withBot(token: "EAAB0described")
     try agent.start("--app-rate", "1000000")
     defer { agent.stop() }
     // It writes into the folder in which it runs.
@@ -34,7 +27,7 @@ import Testing
       [
         "-e", begin, work, python, "-B",
         Self.root.appending(path: "Tests/Peers/description.py").path,
-        try agent.socket("apps"), file, seconds,
+        try agent.socket("apps"), agent.directory("app.key"), seconds,
       ], agent.environment)
     // Of a long address or body the beginning will do.
     let told = ended.text.split(separator: "\n").map { String($0.prefix(300)) }

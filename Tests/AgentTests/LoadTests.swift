@@ -7,17 +7,6 @@ import Testing
   private static let seconds =
     ProcessInfo.processInfo.environment["VAULT_THOROUGH"] == nil ? 8 : 60
 
-  private static func agent() throws -> (RunningAgent, key: String) {
-    let agent = try RunningAgent()
-    try agent.vault(
-      "add-account --type facebook --username lestat.ali --user-id 4 --response -",
-      input: #"{"access_token":"EAAB0loadtoken","token_type":"bearer","expires_in":5183944}"#)
-    let key = try agent.addApp("bot")
-    try agent.vault("grant --app bot --perms email")
-    try key.write(toFile: agent.directory("app.key"), atomically: false, encoding: .utf8)
-    return (agent, key)
-  }
-
   /// Starts a program of Tests/AgentClients; its standard output goes into a file.
   private static func start(_ name: String, _ arguments: [String], output: String) throws -> Process
   {
@@ -57,7 +46,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(5)))
   func `answers 64 clients without an error and with flat memory`() throws {
-    let (agent, _) = try Self.agent()
+    let agent = try RunningAgent.withBot(token: "EAAB0loadtoken")
     try agent.start("--app-rate", "1000000")
     defer { agent.stop() }
     let output = agent.directory("load.json")
@@ -92,7 +81,7 @@ import Testing
   func `ends within seconds of SIGTERM, whoever is busy with it, and leaves the vault whole`()
     throws
   {
-    let (agent, _) = try Self.agent()
+    let agent = try RunningAgent.withBot(token: "EAAB0loadtoken")
     try agent.start("--app-rate", "1000000")
     let output = agent.directory("load.json")
     let sockets = [try agent.socket("apps"), try agent.socket("owner")]
@@ -115,7 +104,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(5)), arguments: ["apps", "owner"])
   func `answers only what it may to bytes that no client should send`(socket: String) throws {
-    let (agent, _) = try Self.agent()
+    let agent = try RunningAgent.withBot(token: "EAAB0loadtoken")
     try agent.start("--app-rate", "1000000")
     defer { agent.stop() }
     let count = ProcessInfo.processInfo.environment["VAULT_THOROUGH"] == nil ? 1000 : 6000

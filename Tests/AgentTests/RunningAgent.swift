@@ -47,6 +47,19 @@ final class RunningAgent: Sendable {
 
   deinit { stop() }
 
+  /// With an account whose token that is, an app `bot` that was granted its address, and the app's key
+  /// in the file `app.key`.
+  static func withBot(token: String) throws -> RunningAgent {
+    let agent = try RunningAgent()
+    try agent.vault(
+      "add-account --type facebook --username lestat.ali --user-id 4 --response -",
+      input: #"{"access_token":"\#(token)","token_type":"bearer","expires_in":5183944}"#)
+    let key = try agent.addApp("bot")
+    try agent.vault("grant --app bot --perms email")
+    try key.write(toFile: agent.directory("app.key"), atomically: false, encoding: .utf8)
+    return agent
+  }
+
   // MARK: The owner
 
   /// Runs a command that must work.

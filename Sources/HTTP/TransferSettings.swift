@@ -100,7 +100,8 @@ struct TransferSettings: Sendable {
 
   private func setLimits(_ options: inout Options, _ limits: HTTPLimits, _ deadline: Int64?) {
     options.set(CURLOPT_CONNECTTIMEOUT_MS, Int(max(limits.connect, 1)))
-    let left = deadline.map { max($0 - Milliseconds.now(), 1) } ?? 0
+    // One more: the time at which it began was rounded down, and it must not end before its total.
+    let left = deadline.map { max($0 - Milliseconds.now() + 1, 1) } ?? 0
     options.set(CURLOPT_TIMEOUT_MS, Int(left))
     options.set(CURLOPT_LOW_SPEED_LIMIT, 1)
     options.set(CURLOPT_LOW_SPEED_TIME, Int(max(limits.stall, 1)))

@@ -176,9 +176,11 @@ final class AgentHome {
     process.currentDirectoryURL = URL(fileURLWithPath: directory.path)
     process.arguments =
       [
-        // The threads of these tests block signals, which a child would inherit.
+        // The threads of these tests block signals, and other suites have SIGPIPE ignored, all of which
+        // a child would inherit.
         "-e",
-        "use POSIX; sigprocmask(SIG_SETMASK, POSIX::SigSet->new()); umask(shift); alarm 600; "
+        "use POSIX; sigprocmask(SIG_SETMASK, POSIX::SigSet->new()); $SIG{PIPE} = 'DEFAULT'; "
+          + "umask(shift); alarm 600; "
           + "exec @ARGV; exit 127", "\(mask)",
       ] + through
       + ["\(Self.executables)/vault-agent", "agent", "--vault", vaultPath] + options

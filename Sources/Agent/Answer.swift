@@ -39,6 +39,18 @@ extension SocketServer.Reply {
     }
     return reply
   }
+
+  /// A request that could be read in two ways.
+  static var unclear: SocketServer.Reply {
+    .error(VaultError(.usage, "the headers leave open where the body ends"))
+  }
+
+  /// RFC 9110 section 15.5.6.
+  static func otherMethod(_ allowed: [String]) -> SocketServer.Reply {
+    var reply = error(VaultError(.usage, "that is not done there"), status: 405)
+    reply.headers.append(("Allow", allowed.joined(separator: ", ")))
+    return reply
+  }
 }
 
 extension VaultError.Code {

@@ -28,6 +28,8 @@ package struct AppService: Sendable {
     limits.request = 5000
     limits.tooLong = .error(
       VaultError(.usage, "the body is longer than \(AppBody.limit) bytes", reason: .tooLong))
+    limits.unclear = .unclear
+    limits.unclear.headers.append(("Vault-Source", "agent"))
     return limits
   }
 

@@ -7,14 +7,24 @@ package struct OwnerService: Sendable {
 
   package init(_ core: AgentCore) { self.core = core }
 
-  /// Answers one request, on its connection's thread.
+  /// What a connection of the owner's may cost.
+  static var limits: SocketServer.Limits {
+    var limits = SocketServer.Limits()
+    limits.unclear = .unclear
+    return limits
+  }
+
+  /// Answers one request, on its connection's thread. `HEAD` is served as `GET`.
   package func reply(to request: SocketServer.Request) -> SocketServer.Reply {
-    switch (request.message.method, request.message.path) {
+    let method = request.message.method == "HEAD" ? "GET" : request.message.method
+    switch (method, request.message.path) {
     case ("GET", "/v1/status"): return status()
     case ("POST", "/v1/lock"): return lock()
     case ("POST", "/v1/unlock"): return unlock(request)
     case ("POST", "/v1/key"): return KeyService(core).reply()
     case ("GET", "/v1/metrics"): return metrics()
+    case (_, "/v1/status"), (_, "/v1/metrics"): return .otherMethod(["GET", "HEAD"])
+    case (_, "/v1/lock"), (_, "/v1/unlock"), (_, "/v1/key"): return .otherMethod(["POST"])
     default:
       return .error(VaultError(.notFound, "nothing is there"), status: 404)
     }

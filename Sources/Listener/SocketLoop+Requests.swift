@@ -43,6 +43,12 @@ extension SocketLoop {
     exchange.begin()
     let socket = unsafe vault_connection_socket(connection)
     connections.withLock { $0[socket]?.free = nil }
+    guard unsafe Framing.isClear(of: connection) else {
+      var refusal = limits.unclear
+      // What stands behind the head is nobody's next request.
+      refusal.headers.append(("Connection", "close"))
+      return unsafe send(refusal, connection)
+    }
     let announced = unsafe header("Content-Length", of: connection)
     if let entrance {
       let empty = SharedSecret(SecretBytes(count: 0))
@@ -66,7 +72,7 @@ extension SocketLoop {
     _ serve: @Sendable (StreamedRequest) -> Void, _ request: SocketServer.Request,
     announced: String?, _ connection: OpaquePointer, _ exchange: SocketExchange
   ) -> MHD_Result {
-    // libmicrohttpd has refused what is no number, and what has both.
+    // libmicrohttpd has refused what is no number.
     let length = announced.map { UInt64($0) ?? .max }
     if let length, length > UInt64(limits.streamedBody) {
       return unsafe send(limits.tooLong, connection)

@@ -38,6 +38,9 @@ package final class SocketServer: Sendable {
     package var stall: Int64 = 30_000
     /// What a body that is too long is answered with.
     package var tooLong = Reply(413, body: .bytes(SharedSecret(SecretBytes(count: 0))))
+    /// What a request is answered with whose headers leave open where its body ends. The connection
+    /// is closed then.
+    package var unclear = Reply(400, body: .bytes(SharedSecret(SecretBytes(count: 0))))
     package init() {}
   }
 

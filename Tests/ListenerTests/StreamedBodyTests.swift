@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Sodium
 import Synchronization
+import TestSupport
 import Testing
 import UnixSocket
 

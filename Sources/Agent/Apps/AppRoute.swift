@@ -63,12 +63,3 @@ enum AppAnswer {
   case waiting(
     @Sendable (borrowing Session) async throws(VaultError) -> SocketServer.Reply)
 }
-
-extension SocketServer.Reply {
-  /// RFC 9110 section 15.5.6.
-  static func otherMethod(_ allowed: [String]) -> SocketServer.Reply {
-    var reply = error(VaultError(.usage, "that is not done there"), status: 405)
-    reply.headers.append(("Allow", allowed.joined(separator: ", ")))
-    return reply
-  }
-}

@@ -93,7 +93,9 @@ final class ServingAgent: Sendable {
     let owner = OwnerService(core)
     let apps = AppService(core, rate: options.appRate)
     for socket in sockets.owner {
-      try listen(socket, .owner, admits: { $0.user == user }) { owner.reply(to: $0) }
+      try listen(socket, .owner, limits: OwnerService.limits, admits: { $0.user == user }) {
+        owner.reply(to: $0)
+      }
     }
     for socket in sockets.apps {
       try listen(
@@ -105,7 +107,7 @@ final class ServingAgent: Sendable {
 
   private func listen(
     _ socket: ListeningSocket, _ door: Metrics.Door,
-    limits: SocketServer.Limits = SocketServer.Limits(),
+    limits: SocketServer.Limits,
     admits: @escaping @Sendable (SocketServer.Peer) -> Bool,
     entry:
       @escaping @Sendable (SocketServer.Request, @escaping @Sendable (Int) -> Void) ->

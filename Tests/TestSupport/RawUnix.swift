@@ -1,12 +1,11 @@
 import Foundation
 import Glibc
-import Testing
 
 /// A connection to a Unix socket on which a test writes whatever it likes.
-final class RawUnix: Sendable {
+public final class RawUnix: Sendable {
   private let descriptor: Int32
 
-  init(_ path: String) throws {
+  public init(_ path: String) throws {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -19,18 +18,18 @@ final class RawUnix: Sendable {
     var limit = timeval(tv_sec: 60, tv_usec: 0)
     setsockopt(
       descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-    try #require(status == 0)
+    guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
   }
 
   deinit { close(descriptor) }
 
-  func write(_ text: String) {
+  public func write(_ text: String) {
     let bytes = Array(text.utf8)
     _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
   }
 
   /// All until the other side closes, or until `end` has come.
-  func read(until end: String? = nil) -> String {
+  public func read(until end: String? = nil) -> String {
     var all: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
@@ -43,11 +42,11 @@ final class RawUnix: Sendable {
   }
 
   /// Whether something comes within so many milliseconds.
-  func hasBytes(within milliseconds: Int32) -> Bool {
+  public func hasBytes(within milliseconds: Int32) -> Bool {
     var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&watched, 1, milliseconds) > 0
   }
 
   /// No more will be written; reading goes on.
-  func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
+  public func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 }

@@ -163,10 +163,11 @@ final class AgentHome {
   /// Starts an agent and does not wait for anything.
   ///
   /// - Parameters:
+  ///   - program: What is started; nil for the agent that was built.
   ///   - through: A program and its arguments that starts the agent.
   ///   - mask: The umask.
   func start(
-    _ options: [String] = [], through: [String] = [], mask: Int = 0o022,
+    _ options: [String] = [], program: String? = nil, through: [String] = [], mask: Int = 0o022,
     environment more: [String: String?] = [:]
   ) throws -> AgentProcess {
     let log = directory("log-\(started.count)")
@@ -183,7 +184,7 @@ final class AgentHome {
           + "umask(shift); alarm 600; "
           + "exec @ARGV; exit 127", "\(mask)",
       ] + through
-      + ["\(Self.executables)/vault-agent", "agent", "--vault", vaultPath] + options
+      + [program ?? "\(Self.executables)/vault-agent", "agent", "--vault", vaultPath] + options
     var environment = environment
     for (name, value) in more { environment[name] = value }
     process.environment = environment
@@ -198,10 +199,11 @@ final class AgentHome {
 
   /// Starts an agent that must get ready.
   func startReady(
-    _ options: [String] = [], through: [String] = [], mask: Int = 0o022,
+    _ options: [String] = [], program: String? = nil, through: [String] = [], mask: Int = 0o022,
     environment: [String: String?] = [:]
   ) throws -> AgentProcess {
-    let agent = try start(options, through: through, mask: mask, environment: environment)
+    let agent = try start(
+      options, program: program, through: through, mask: mask, environment: environment)
     try #require(waits { agent.log.contains(" ready ") || !agent.isRunning }, "\(agent.log)")
     try #require(agent.isRunning, "\(agent.log)")
     return agent

@@ -22,9 +22,10 @@ package struct OwnerService: Sendable {
     case ("POST", "/v1/lock"): return lock()
     case ("POST", "/v1/unlock"): return unlock(request)
     case ("POST", "/v1/key"): return KeyService(core).reply()
+    case ("POST", "/v1/run"): return RunService(core).reply(to: request)
     case ("GET", "/v1/metrics"): return metrics()
     case (_, "/v1/status"), (_, "/v1/metrics"): return .otherMethod(["GET", "HEAD"])
-    case (_, "/v1/lock"), (_, "/v1/unlock"), (_, "/v1/key"): return .otherMethod(["POST"])
+    case (_, "/v1/lock"), (_, "/v1/unlock"), (_, "/v1/key"), (_, "/v1/run"): return .otherMethod(["POST"])
     default:
       return .error(VaultError(.notFound, "nothing is there"), status: 404)
     }

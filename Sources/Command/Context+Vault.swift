@@ -6,6 +6,7 @@ import Time
 extension Context {
   /// Opens the vault of this run, still locked.
   package func openVault() throws(CommandFailure) -> Vault {
+    if let hosting = invocation.hosting { return hosting.vault }
     let path = try vaultPath()
     let vault = try vaultCall { () throws(VaultError) in
       try Vault.open(at: path, allowNetworkFileSystem: arguments.has("network-fs"), endsSoon: true)
@@ -50,6 +51,7 @@ extension Context {
     _ vault: Vault, _ key: consuming Key, looking: Bool = false,
     _ body: (borrowing Session) throws(VaultError) -> R
   ) throws(CommandFailure) -> R {
+    if let hosting = invocation.hosting { return try hosting.use(body) }
     let options = try unlockOptions(looking: looking)
     var key = Optional(key)
     return try vaultCall { () throws(VaultError) in
@@ -63,7 +65,8 @@ extension Context {
 
   /// The secret that unlocks a vault, from where the contract says, in its order.
   package func key(for vault: Vault) throws(CommandFailure) -> Key {
-    try secrets.key(forVaultAt: vault.path)
+    if let hosting = invocation.hosting { return hosting.key() }
+    return try secrets.key(forVaultAt: vault.path)
   }
 }
 

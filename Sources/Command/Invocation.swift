@@ -26,6 +26,8 @@ package struct Invocation: Sendable {
   package var calledAs = "vault"
   /// What `vault` handed to this `vault-agent`.
   var inheritedKey: InheritedKey?
+  /// What the run works on where it is the agent's, for another process.
+  var hosting: Hosting?
 
   /// Index of the first argument that is not UTF-8.
   fileprivate(set) var unreadableArgument: Int?

@@ -7,7 +7,11 @@ package func run(_ invocation: Invocation) -> ExitStatus {
   if var context = run.begin() {
     do throws(CommandFailure) {
       if context.arguments.needsNetwork { throw AgentProgram.become(invocation) }
-      run.status = try perform(&context)
+      if let status = try AgentRun.ask(context) {
+        run.status = status
+      } else {
+        run.status = try perform(&context)
+      }
     } catch {
       run.fail(error, in: context)
     }
@@ -55,7 +59,7 @@ package struct Run {
 
   private func context() throws(CommandFailure) -> Context? {
     // Before anything is done: its answer could not be given.
-    guard Terminal.isOpen(invocation.standardOutput) else {
+    guard invocation.hosting != nil || Terminal.isOpen(invocation.standardOutput) else {
       throw CommandFailure(.io, "standard output is closed")
     }
     if let index = invocation.unreadableArgument {

@@ -17,6 +17,8 @@ internal import Sodium
 package func runAgent(
   _ arguments: [String], key: consuming Key, context: Context
 ) throws(CommandFailure) -> Int32 {
+  // A child of the agent's would have neither the caller's terminal nor its environment.
+  if context.invocation.hosting != nil { throw .needsCaller }
   let path = try AgentProgram.path(for: context.invocation)
   var all = [path, InheritedKey.option, "3"]
   all += arguments

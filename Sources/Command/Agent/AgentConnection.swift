@@ -43,14 +43,16 @@ struct AgentConnection: ~Copyable {
   /// Sends a request in one write.
   ///
   /// - Parameter body: No secret: it is copied.
+  /// - Returns: False where the agent has hung up, and cannot have the whole request.
+  @discardableResult
   borrowing func send(
     _ method: String, _ path: String, type: String? = nil, accept: String? = nil,
     _ body: [UInt8] = []
-  ) throws(SocketError) {
+  ) throws(SocketError) -> Bool {
     var bytes = Array(Self.head(method, path, type: type, accept: accept, body.count).utf8)
     bytes += body
     // Our own array, which outlives the call.
-    try unsafe connection.send(bytes.span.bytes)
+    return try unsafe connection.send(bytes.span.bytes)
   }
 
   /// Sends a request whose body is a secret, which is copied nowhere.
@@ -90,13 +92,19 @@ struct AgentConnection: ~Copyable {
   }
 
   /// Waits for a whole answer.
-  mutating func answer(patience: Int64) throws(SocketError) -> AgentAnswer {
+  ///
+  /// - Parameter limit: Most bytes of its body; a longer one is ``SocketError/broken``.
+  mutating func answer(
+    patience: Int64, limit: Int = answerLimit
+  ) throws(SocketError) -> AgentAnswer {
     let head = try head(patience: patience)
-    var bytes = SecretBytes(count: Self.answerLimit)
+    let announced = head.header("content-length").flatMap { Int($0) }
+    let limit = min(limit, announced ?? limit)
+    var bytes = SecretBytes(count: limit)
     var used = 0
     var isTooLong = false
     let failure = body(of: head, patience: patience) { piece in
-      guard piece.byteCount <= Self.answerLimit - used else {
+      guard piece.byteCount <= limit - used else {
         isTooLong = true
         return
       }
@@ -113,12 +121,14 @@ struct AgentConnection: ~Copyable {
     if let failure { throw failure }
     if isTooLong { throw .broken }
     bytes.truncate(to: used)
-    return AgentAnswer(status: head.status, body: bytes)
+    return AgentAnswer(head: head, body: bytes)
   }
 }
 
 /// A whole answer of the agent.
 struct AgentAnswer: ~Copyable {
-  let status: Int
+  let head: UnixConnection.Head
   let body: SecretBytes
+
+  var status: Int { head.status }
 }

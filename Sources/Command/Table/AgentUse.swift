@@ -1,4 +1,5 @@
-/// What a command needs of a running agent of the vault, which lends its key for all but ``none``.
+/// What a command needs of a running agent of the vault. It does ``run`` and ``runOnce`` itself
+/// (``AgentRun``), and lends its key for all but ``none``.
 package enum AgentUse: Sendable {
   /// Nothing: the command needs no key, or the secret itself.
   case none
@@ -30,14 +31,16 @@ extension CommandSpec {
     "renew-for-app": .key, "send-revocations": .key, "request-access": .key, "verify": .key,
     "change-passphrase": .key, "add-key": .key, "backup": .key, "reset-anchor": .key,
     "add-provider": .key, "remove-key": .key,
+    // Providers are told by a process of the caller's.
+    "revoke": .key, "remove-account": .key,
+    // They look even where the file is older than its head, or before it was unlocked.
+    "history": .key, "prove": .key, "providers": .key, "show-provider": .key,
     // A hand-out that nobody got is recorded, and may be repeated.
     "token": .run,
     "accounts": .run, "show-account": .run, "clients": .run, "apps": .run, "show-app": .run,
-    "asks": .run, "access": .run, "explain": .run, "history": .run, "checkpoint": .run,
-    "prove": .run, "keys": .run, "providers": .run, "show-provider": .run,
-    "rename-account": .runOnce, "remove-account": .runOnce, "remove-client": .runOnce,
-    "add-app": .runOnce, "remove-app": .runOnce, "new-app-key": .runOnce, "grant": .runOnce,
-    "deny": .runOnce, "revoke": .runOnce,
+    "asks": .run, "access": .run, "explain": .run, "checkpoint": .run, "keys": .run,
+    "rename-account": .runOnce, "remove-client": .runOnce, "add-app": .runOnce,
+    "remove-app": .runOnce, "new-app-key": .runOnce, "grant": .runOnce, "deny": .runOnce,
   ]
 }
 

@@ -13,10 +13,14 @@ package struct SecretLine: ~Copyable {
 
   /// The bytes as they are.
   package mutating func add(_ secret: borrowing SecretBytes) {
-    secret.withBytes { span in
-      for index in span.byteOffsets { append(Self.byte(index, of: span)) }
-    }
+    secret.withBytes { add($0) }
   }
+
+  mutating func add(_ span: RawSpan) {
+    for index in span.byteOffsets { append(Self.byte(index, of: span)) }
+  }
+
+  mutating func add(_ byte: UInt8) { append(byte) }
 
   /// The bytes, which are UTF-8, as a JSON string.
   package mutating func add(quoted secret: borrowing SecretBytes) {

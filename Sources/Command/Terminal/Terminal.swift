@@ -9,6 +9,8 @@ package import Sodium
 package final class Terminal {
   private let output: Int32
   private let errorOutput: Int32
+  /// What is written to in their place, where the run is another process's.
+  private let record: OutputRecord?
   private var held: [UInt8] = []
   /// Set once a write failed: what follows would leave a hole in the data.
   private var outputFailure: CommandFailure?
@@ -31,10 +33,16 @@ package final class Terminal {
     printsJSON = json
     isQuiet = quiet
     isVerbose = verbose
-    errorIsTerminal = Self.isTerminal(errorOutput)
+    record = invocation.hosting?.record
+    errorIsTerminal = record == nil && Self.isTerminal(errorOutput)
     let variable = { (name: String) in (try? invocation.environment.value(name)) ?? nil }
-    isColored = errorIsTerminal && variable("NO_COLOR") == nil && variable("TERM") != "dumb"
+    isColored =
+      invocation.hosting?.isColored
+      ?? (errorIsTerminal && variable("NO_COLOR") == nil && variable("TERM") != "dumb")
   }
+
+  /// Whether labels on standard error have colours.
+  var showsColors: Bool { isColored }
 
   /// How many characters a line of standard error has, and whether it shows colours. Nil where it is
   /// no terminal, or one that does not tell.
@@ -60,7 +68,7 @@ package final class Terminal {
   /// Writes a secret. It goes from its own memory to the kernel and is copied nowhere.
   package func data(_ secret: borrowing SecretBytes) throws(CommandFailure) {
     try flush()
-    let error = secret.withBytes { Self.write($0, to: output) }
+    let error = secret.withBytes { write($0, to: .output) }
     try check(error)
   }
 
@@ -69,7 +77,7 @@ package final class Terminal {
     if let outputFailure { throw outputFailure }
     if held.isEmpty { return }
     hideProgress()
-    let error = unsafe Self.write(held.span.bytes, to: output)
+    let error = unsafe write(held.span.bytes, to: .output)
     held.removeAll(keepingCapacity: true)
     try check(error)
   }
@@ -82,8 +90,8 @@ package final class Terminal {
   /// Writes data from any thread, for a body that comes while the command waits. What was written
   /// before must be flushed. It answers with the system's error, 0 for none, which ``failure(of:)`` tells.
   package var dataWriter: @Sendable (RawSpan) -> Int32 {
-    let descriptor = output
-    return { bytes in Self.write(bytes, to: descriptor) }
+    let (descriptor, record) = (output, record)
+    return { bytes in Self.write(bytes, to: descriptor, record, .output) }
   }
 
   /// Whether a person sees the data at once.
@@ -206,8 +214,10 @@ package final class Terminal {
   /// Writes to standard error from any thread, for what is shown while a command waits. It knows
   /// nothing of a progress line.
   package var errorWriter: @Sendable (String) -> Void {
-    let descriptor = errorOutput
-    return { text in _ = unsafe Self.write(Array(text.utf8).span.bytes, to: descriptor) }
+    let (descriptor, record) = (errorOutput, record)
+    return { text in
+      _ = unsafe Self.write(Array(text.utf8).span.bytes, to: descriptor, record, .error)
+    }
   }
 
   // MARK: System
@@ -222,11 +232,29 @@ package final class Terminal {
 
   /// What fails here has nowhere to be told.
   private func writeError(_ text: String) {
-    _ = unsafe Self.write(Array(text.utf8).span.bytes, to: errorOutput)
+    _ = unsafe write(Array(text.utf8).span.bytes, to: .error)
   }
 
-  private static func write(_ bytes: RawSpan, to descriptor: Int32) -> Int32 {
-    unsafe bytes.withUnsafeBytes { buffer in
+  /// Writes what another run recorded.
+  ///
+  /// - Throws: `io`, as ``data(_:)-(String)``.
+  func write(recorded bytes: RawSpan, to stream: OutputRecord.Stream) throws(CommandFailure) {
+    let error = write(bytes, to: stream)
+    if stream == .output { try check(error) }
+  }
+
+  private func write(_ bytes: RawSpan, to stream: OutputRecord.Stream) -> Int32 {
+    Self.write(bytes, to: stream == .output ? output : errorOutput, record, stream)
+  }
+
+  private static func write(
+    _ bytes: RawSpan, to descriptor: Int32, _ record: OutputRecord?, _ stream: OutputRecord.Stream
+  ) -> Int32 {
+    if let record {
+      record.write(bytes, to: stream)
+      return 0
+    }
+    return unsafe bytes.withUnsafeBytes { buffer in
       // The span's memory, lent until the closure returns; the kernel copies it.
       guard let start = buffer.baseAddress else { return 0 }
       return unsafe vault_write_all(

@@ -25,7 +25,8 @@ package struct OwnerService: Sendable {
     case ("POST", "/v1/run"): return RunService(core).reply(to: request)
     case ("GET", "/v1/metrics"): return metrics()
     case (_, "/v1/status"), (_, "/v1/metrics"): return .otherMethod(["GET", "HEAD"])
-    case (_, "/v1/lock"), (_, "/v1/unlock"), (_, "/v1/key"), (_, "/v1/run"): return .otherMethod(["POST"])
+    case (_, "/v1/lock"), (_, "/v1/unlock"), (_, "/v1/key"), (_, "/v1/run"):
+      return .otherMethod(["POST"])
     default:
       return .error(VaultError(.notFound, "nothing is there"), status: 404)
     }

@@ -34,7 +34,8 @@ import Testing
   @Test func `writes and answers what the command itself does, and needs no key`() throws {
     let home = try home()
     let reads = [
-      Self.token, Self.token + ["--json"], ["token", "--app", "123", "--perms", "tweet.write", "--json"],
+      Self.token, Self.token + ["--json"],
+      ["token", "--app", "123", "--perms", "tweet.write", "--json"],
       ["token", "--app", "nobody", "--perms", "tweet.read"], ["accounts"], ["accounts", "--json"],
       ["show-account", "lestat"], ["show-account", "none", "--json"], ["clients"], ["apps"],
       ["show-app", "123", "--json"], ["asks"], ["access", "--app", "123"], ["explain", "lestat"],
@@ -56,7 +57,8 @@ import Testing
     #expect(try count(agent, "/v1/key", 200) == 0)
     // Changes are done once, and are in the ledger.
     for words in [
-      ["grant", "--app", "7", "--perms", "tweet.read"], ["deny", "--app", "7", "--perms", "tweet.write"],
+      ["grant", "--app", "7", "--perms", "tweet.read"],
+      ["deny", "--app", "7", "--perms", "tweet.write"],
       ["add-app", "8", "--name", "Eight"], ["new-app-key", "8"], ["remove-app", "8"],
       ["rename-account", "lestat", "--username", "louis"],
     ] {
@@ -115,7 +117,8 @@ import Testing
     #expect(try agent.ask("POST", "/v1/run", body: Array("{}".utf8)).status == 400)
     let version = try vault(home, ["version"]).text.split(separator: " ")[1].prefix { $0 != "\n" }
     for words in [
-      #"["history"]"#, #"["verify"]"#, #"["add-account","--type","own","--response","/etc/passwd"]"#,
+      #"["history"]"#, #"["verify"]"#,
+      #"["add-account","--type","own","--response","/etc/passwd"]"#,
       #"["token"]"#, #"["--help"]"#, #"[]"#,
     ] {
       let body = #"{"version":"\#(version)","arguments":\#(words),"colored":false}"#
@@ -138,7 +141,8 @@ import Testing
     agent.kill()
   }
 
-  @Test func `is done, or said to be unsure, where the agent is killed in the midst of it`() throws {
+  @Test func `is done, or said to be unsure, where the agent is killed in the midst of it`() throws
+  {
     let home = try home()
     let key = ["VAULT_KEY_FILE": home.directory("key")]
     for (words, status) in [

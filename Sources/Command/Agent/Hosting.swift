@@ -9,9 +9,10 @@ internal import Synchronization
 /// need them fails with ``CommandFailure/needsCaller``, and then has done nothing.
 package final class Hosting: Sendable {
   /// Lends a session.
-  package typealias Lender = @Sendable (
-    (borrowing Session) throws(VaultError) -> Void
-  ) throws(VaultError) -> Void
+  package typealias Lender =
+    @Sendable (
+      (borrowing Session) throws(VaultError) -> Void
+    ) throws(VaultError) -> Void
 
   package let vault: Vault
   let key: @Sendable () -> Key

@@ -149,7 +149,9 @@ extension CommandTable {
       name: "agent", group: .vault, summary: "hold the unlocked vault and serve apps",
       options: [
         .flag("background", "return once it is ready, and go on in the background"),
-        .flag("keep-key", "lend the key to no command: what the agent does not do itself asks as without one"),
+        .flag(
+          "keep-key",
+          "lend the key to no command: what the agent does not do itself asks as without one"),
         .option(
           "lock-after", "DURATION", "lock when it was not used for so long: 10m, or never"),
         .option(

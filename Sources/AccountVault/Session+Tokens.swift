@@ -95,12 +95,13 @@ extension Session {
           throw error
         }
         refusal = try refuse(
-          error, app: app, account: found, permissions: permissions, seenBy: view)
+          error, app: app, account: found, permissions: permissions, strictly: strictly,
+          seenBy: view)
         return .failure(error.told(to: view, app: app, permissions))
       }
     }
     // Only now is it in the ledger.
-    if let refusal { uses.begin(refusal.kind, label: refusal.label, now: now) }
+    if let refusal, !strictly { uses.begin(refusal.kind, label: refusal.label, now: now) }
     let use = try outcome.get()
     try store.publishHead()
     if !strictly {
@@ -177,16 +178,17 @@ extension Session {
     return details
   }
 
-  /// Writes a refusal; of one kind only the first in a minute, the rest as a count.
+  /// Writes a refusal; of one kind only the first in a minute, the rest as a count, unless `strictly`
+  /// asks for an entry each.
   ///
   /// - Returns: The kind, where it was written.
   func refuse(
     _ error: VaultError, app: String, account: Account?, permissions: [String],
-    details: [Entry.Detail] = [], seenBy view: View = .owner
+    details: [Entry.Detail] = [], strictly: Bool = false, seenBy view: View = .owner
   ) throws(VaultError) -> (kind: UseWindows.Kind, label: String)? {
     let kind = kind(
       of: error, app: app, account: account, permissions: permissions, seenBy: view)
-    if uses.count(kind, now: now) != nil { return nil }
+    if !strictly, uses.count(kind, now: now) != nil { return nil }
     if let account, let set = try Records(store).grants(app: app, account: account.id) {
       try recordLapses(set, account: account)
     }

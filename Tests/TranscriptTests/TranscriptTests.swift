@@ -34,6 +34,24 @@ struct RecordedSession: CustomTestStringConvertible {
       Issue.record("\(session.name), as recorded (-) and as it goes now (+):\n\(difference)")
     }
   }
+
+  /// What an agent is there to change: commands without a key of their own, and the environment.
+  private static let otherwise = [
+    "a-session-starts-in-an-empty-home.txt",
+    "a-vault-stays-locked-without-a-passphrase-or-key.txt",
+    "the-ledger-is-verified-and-proved.txt",
+  ]
+
+  @Test(
+    .enabled(if: !RecordedSession.isRecording),
+    arguments: RecordedSession.all.filter { !otherwise.contains($0.name) })
+  func `behaves as recorded where an agent runs`(_ session: RecordedSession) throws {
+    let expected = try Transcript(String(contentsOf: session.file, encoding: .utf8))
+    let actual = try Shell(hasAgent: true).run(expected)
+    if let difference = expected.difference(from: actual) {
+      Issue.record("\(session.name), as recorded (-) and with an agent (+):\n\(difference)")
+    }
+  }
 }
 
 @Suite struct `A transcript` {

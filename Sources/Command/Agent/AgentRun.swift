@@ -40,8 +40,8 @@ enum AgentRun {
   ) throws(CommandFailure) -> AgentAnswer? {
     let environment = context.invocation.environment
     // What is wrong with the file or the socket is told by the process that opens the file.
-    guard let path = try? context.vaultPath(), let file = try? Files.target(of: path),
-      !file.isOpenToOthers
+    guard let path = try? context.vaultPath(), let file = try? Files.inspect(path),
+      file.kind == .regular, !file.isOpenToOthers
     else { return nil }
     let opened: AgentConnection?
     do throws(CommandFailure) {

@@ -35,6 +35,8 @@ import subprocess
 import sys
 import time
 
+import agent
+
 DUE = 1_000  # credentials, of ten times as many at least
 
 SIZES = {  # accounts of the large and the small vault, entries, rounds, reads, seconds of grants,
@@ -394,6 +396,12 @@ def measure(bench):
         lambda: bench.c_figure("whole OAuth1 sign (nonce, sort, encode, HMAC-SHA1, header) C", 0,
                                "hmac"))
     bench.tell(13, "OAuth 1.0a signature with its header", ours, theirs, "/cpu-s", least=0.5)
+
+    # 3, 15, 16: a running agent.
+    try:
+        agent.measure(bench, run, ENVIRONMENT, Unmeasured)
+    except (Unmeasured, OSError, subprocess.SubprocessError) as reason:
+        bench.tell(3, "a running agent", Unmeasured(str(reason)), 1.0, "ms", most=1.5)
 
     # 4, 8, 12, 14, 15: whole commands.
     def vault(count, *words):

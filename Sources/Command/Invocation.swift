@@ -78,24 +78,19 @@ package struct Invocation: Sendable {
   }
 
   private static func environmentOfThisProcess() -> ProcessEnvironment {
-    var values: [String: String] = [:]
-    var unreadable: Set<String> = []
+    var variables: [ProcessEnvironment.Variable] = []
     // The C library's array: nothing here or below changes the environment.
     var next = unsafe environ
     while let entry = unsafe next.pointee {
       unsafe next += 1
-      let bytes = unsafe UnsafeBufferPointer(start: entry, count: strlen(entry))
-      guard let sign = unsafe bytes.firstIndex(of: CChar(bitPattern: 0x3d)) else { continue }
-      let name = unsafe String(
-        decoding: bytes[..<sign].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      // The first of two wins, as with getenv.
-      if values[name] != nil || unreadable.contains(name) { continue }
-      if let value = unsafe String(validatingCString: entry + sign + 1) {
-        values[name] = value
-      } else {
-        unreadable.insert(name)
-      }
+      guard let sign = unsafe strchr(entry, 0x3d) else { continue }
+      let name = unsafe UnsafeBufferPointer(start: entry, count: sign - entry)
+      unsafe variables.append(
+        (
+          String(decoding: UnsafeRawBufferPointer(name), as: UTF8.self),
+          String(validatingCString: sign + 1)
+        ))
     }
-    return ProcessEnvironment(values, unreadable: unreadable)
+    return ProcessEnvironment(variables)
   }
 }

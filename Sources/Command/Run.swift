@@ -4,14 +4,16 @@
 /// this process's place.
 package func run(_ invocation: Invocation) -> ExitStatus {
   var run = Run(invocation)
+  do throws(CommandFailure) {
+    if let status = try run.askAgent() { return status }
+  } catch {
+    run.fail(error)
+    return run.finish()
+  }
   if var context = run.begin() {
     do throws(CommandFailure) {
       if context.arguments.needsNetwork { throw AgentProgram.become(invocation) }
-      if let status = try AgentRun.ask(context) {
-        run.status = status
-      } else {
-        run.status = try perform(&context)
-      }
+      run.status = try perform(&context)
     } catch {
       run.fail(error, in: context)
     }
@@ -42,6 +44,11 @@ package struct Run {
     terminal = Terminal(
       invocation, json: words.contains("--json"), quiet: words.contains("--quiet"),
       verbose: words.contains("--verbose"))
+  }
+
+  /// Has the agent do it (``AgentRun``); nil where this process is to.
+  func askAgent() throws(CommandFailure) -> ExitStatus? {
+    try AgentRun.ask(invocation, terminal)
   }
 
   /// Reads the command line.

@@ -7,6 +7,11 @@ package enum VaultLocation {
     _ arguments: ParsedArguments, _ environment: ProcessEnvironment
   ) throws(CommandFailure) -> String {
     if let path = arguments.text("vault") { return path }
+    return try path(environment)
+  }
+
+  /// The same where no option names it.
+  static func path(_ environment: ProcessEnvironment) throws(CommandFailure) -> String {
     if let path = try environment.value("VAULT_FILE") { return path }
     // The XDG specification has a relative path ignored.
     if let data = try environment.value("XDG_DATA_HOME"), data.hasPrefix("/") {

@@ -6,11 +6,8 @@ internal import CSystem
 /// time, fixed lengths or chunks, no redirects, no compression. libcurl does all of it and takes 8 ms
 /// to load, ten times what a whole command takes that asks an agent.
 package struct UnixConnection: ~Copyable, Sendable {
-  /// Most bytes of a reply's status line and headers.
-  package static let headLimit = 65_536
-
   private let wire: Wire
-  private let buffer = WipedBuffer(capacity: 65_536)
+  private let buffer: WipedBuffer
   private var start = 0
   private var end = 0
   /// Milliseconds that may pass without a byte; -1 for no end.
@@ -35,10 +32,14 @@ package struct UnixConnection: ~Copyable, Sendable {
     package func cut() { vault_socket_cut(wire.descriptor) }
   }
 
-  /// - Parameter writePatience: Milliseconds that connecting, and each write, may wait for the server;
-  ///   0 for no end.
+  /// - Parameters:
+  ///   - writePatience: Milliseconds that connecting, and each write, may wait for the server; 0 for no
+  ///     end.
+  ///   - capacity: Most bytes of a reply's status line and headers, and of a piece of its body.
   /// - Throws: ``SocketError``: `nobody`, `pathTooLong`, `timeout`, `system`.
-  package init(path: String, writePatience: Int64 = 0) throws(SocketError) {
+  package init(
+    path: String, writePatience: Int64 = 0, capacity: Int = 65_536
+  ) throws(SocketError) {
     let descriptor = unsafe path.withCString { unsafe vault_unix_connect($0, writePatience) }
     guard descriptor >= 0 else {
       switch vault_errno() {
@@ -52,6 +53,7 @@ package struct UnixConnection: ~Copyable, Sendable {
       }
     }
     wire = Wire(descriptor)
+    buffer = WipedBuffer(capacity: capacity)
   }
 
   package var cutter: Cutter { Cutter(wire: wire) }
@@ -294,9 +296,9 @@ package struct UnixConnection: ~Copyable, Sendable {
     while true {
       while looked + 1 < end {
         if buffer[looked] == 13, buffer[looked + 1] == 10 {
-          let text = buffer.withBytes(start..<looked) { Self.text($0) }
+          let line = text(start..<looked)
           start = looked + 2
-          return text
+          return line
         }
         looked += 1
       }
@@ -311,24 +313,49 @@ package struct UnixConnection: ~Copyable, Sendable {
     unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
   }
 
+  /// Byte by byte: text would have its characters looked up first, and a head has no more than ASCII.
   private mutating func parse(_ headEnd: Int) throws(SocketError) -> Head {
-    let text = buffer.withBytes(start..<headEnd) { Self.text($0) }
-    start = headEnd
-    var lines = text.split(separator: "\r\n", omittingEmptySubsequences: true)
-    guard !lines.isEmpty else { throw .broken }
-    let first = lines.removeFirst().split(separator: " ", maxSplits: 2)
-    guard first.count >= 2, first[0] == "HTTP/1.1", let status = Int(first[1]),
-      (100...599).contains(status)
-    else { throw .broken }
+    var status: Int?
     var headers: [(name: String, value: String)] = []
-    for line in lines {
-      guard let colon = line.firstIndex(of: ":") else { throw .broken }
-      var value = line[line.index(after: colon)...]
-      while value.first == " " { value.removeFirst() }
-      while value.last == " " { value.removeLast() }
-      headers.append((line[..<colon].lowercased(), String(value)))
+    while start < headEnd {
+      // Every line has one, for the head ends with two.
+      var lineEnd = start
+      while buffer[lineEnd] != 13 || buffer[lineEnd + 1] != 10 { lineEnd += 1 }
+      let line = start..<lineEnd
+      start = lineEnd + 2
+      if status == nil {
+        status = try Self.status(of: text(line))
+      } else if !line.isEmpty {
+        headers.append(try header(line))
+      }
     }
+    guard let status else { throw .broken }
     return Head(status: status, headers: headers)
+  }
+
+  /// The number of a line such as `HTTP/1.1 200 OK`.
+  private static func status(of line: String) throws(SocketError) -> Int {
+    let bytes = line.utf8
+    let version = "HTTP/1.1 ".utf8
+    guard bytes.starts(with: version) else { throw .broken }
+    let rest = bytes.dropFirst(version.count)
+    guard let status = Int(Substring(rest.prefix { $0 != 32 })), (100...599).contains(status)
+    else { throw .broken }
+    return status
+  }
+
+  private func header(_ line: Range<Int>) throws(SocketError) -> (name: String, value: String) {
+    var colon = line.lowerBound
+    while colon < line.upperBound, buffer[colon] != 58 { colon += 1 }
+    guard colon < line.upperBound else { throw .broken }
+    var value = colon + 1..<line.upperBound
+    while let first = value.first, buffer[first] == 32 { value.removeFirst() }
+    while let last = value.last, buffer[last] == 32 { value.removeLast() }
+    return (text(line.lowerBound..<colon).lowercased(), text(value))
+  }
+
+  private func text(_ range: Range<Int>) -> String {
+    buffer.withBytes(range) { Self.text($0) }
   }
 
   // MARK: Bodies

@@ -1,3 +1,4 @@
+import Command
 import Foundation
 import TestSupport
 import Testing
@@ -29,6 +30,15 @@ import Testing
         && $0.contains("socket=\"owner\"")
     }
     return line.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) } ?? 0
+  }
+
+  /// Asks the agent as `vault` does, and answers with the status.
+  private func ask(
+    _ agent: AgentProcess, _ words: [String], vault: String? = nil, version: String? = nil
+  ) throws -> Int {
+    var body = RunRequest(words, vault: vault, isColored: false).bytes
+    if let version { body.replaceSubrange(..<body.firstIndex(of: 0)!, with: Array(version.utf8)) }
+    return try agent.ask("POST", "/v1/run", body: body).status
   }
 
   @Test func `writes and answers what the command itself does, and needs no key`() throws {
@@ -115,23 +125,24 @@ import Testing
     let agent = try home.startReady(home.withKeyFile)
     // A body that is no command, and commands that are not the agent's to do.
     #expect(try agent.ask("POST", "/v1/run", body: Array("{}".utf8)).status == 400)
-    let version = try vault(home, ["version"]).text.split(separator: " ")[1].prefix { $0 != "\n" }
     for words in [
-      #"["history"]"#, #"["verify"]"#,
-      #"["add-account","--type","own","--response","/etc/passwd"]"#,
-      #"["token"]"#, #"["--help"]"#, #"[]"#,
+      ["history"], ["verify"], ["add-account", "--type", "own", "--response", "/etc/passwd"],
+      ["token"], ["--help"], [],
     ] {
-      let body = #"{"version":"\#(version)","arguments":\#(words),"colored":false}"#
-      #expect(try agent.ask("POST", "/v1/run", body: Array(body.utf8)).status == 409, "\(words)")
+      #expect(try ask(agent, words) == 409, "\(words)")
     }
-    // Another version's agent.
-    let body = #"{"version":"0.0.0","arguments":["accounts"],"colored":false}"#
-    #expect(try agent.ask("POST", "/v1/run", body: Array(body.utf8)).status == 409)
+    // What it does where it is asked so, and the same of another vault, or another version's program.
+    let words = ["accounts", "--vault", "/v"]
+    #expect(try ask(agent, words, vault: "/v") == 200)
+    #expect(try ask(agent, words, vault: "") == 409)
+    #expect(try ask(agent, ["accounts"], vault: "/v") == 409)
+    #expect(try ask(agent, ["accounts", "--vault=/v", "--vault=/w"], vault: "/v") == 409)
+    #expect(try ask(agent, ["accounts"], version: "0.0.0") == 409)
     // A file that others may read is closed by the process that opens it.
     #expect(chmod(home.vaultPath, 0o644) == 0)
     let opened = try vault(home, ["accounts"])
     #expect(opened.text.contains("could be read by others"), "\(opened.text)")
-    #expect(try count(agent, "/v1/run", 200) == 0)
+    #expect(try count(agent, "/v1/run", 200) == 1)
     // Locked: the key comes from elsewhere, or from nowhere.
     agent.signal(SIGUSR1)
     #expect(try agent.lockReason() == "signal")

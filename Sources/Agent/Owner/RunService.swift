@@ -34,7 +34,8 @@ struct RunService {
       let hosting = Hosting(
         pool.openedVault, record: record, isColored: run.isColored, key: { pool.lentKey() }
       ) { (body) throws(VaultError) in try keeper.withSession(body) }
-      guard let status = Command.run(run.arguments, on: hosting) else { return Self.declined }
+      guard let status = Command.run(run.arguments, vault: run.vault, on: hosting)
+      else { return Self.declined }
       core.log.debug("command run", ["exit": String(status.code)])
       return SocketServer.Reply(
         200,

@@ -31,7 +31,8 @@ struct AgentConnection: ~Copyable {
   }
 
   private init(_ path: String) throws(SocketError) {
-    connection = try UnixConnection(path: path)
+    // A whole answer as a rule, and little to set up.
+    connection = try UnixConnection(path: path, capacity: 8192)
     self.path = path
   }
 

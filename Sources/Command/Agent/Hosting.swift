@@ -64,14 +64,21 @@ extension CommandFailure {
 
 /// Runs a command for another process.
 ///
-/// - Parameter arguments: The words of its command line.
+/// - Parameters:
+///   - arguments: The words of its command line.
+///   - vault: What the caller took for the value of its option `--vault`.
 /// - Returns: Its status; nil where it must be done by the caller, and nothing was done here.
-package func run(_ arguments: [String], on hosting: Hosting) -> ExitStatus? {
+package func run(
+  _ arguments: [String], vault: String?, on hosting: Hosting
+) -> ExitStatus? {
   var invocation = Invocation(
     arguments: arguments, standardInput: -1, standardOutput: -1, standardError: -1)
   invocation.hosting = hosting
   var run = Run(invocation)
-  guard var context = run.begin(), !context.arguments.needsNetwork else { return nil }
+  guard var context = run.begin(), !context.arguments.needsNetwork,
+    // Else the caller may have found another vault's agent.
+    context.arguments.text("vault") == vault
+  else { return nil }
   let mayRepeat: Bool
   switch context.arguments.agentUse {
   case .run: mayRepeat = true

@@ -9,6 +9,18 @@ package enum AgentUse: Sendable {
   case run
   /// The key, and nothing of the caller's; it changes something and must not be done twice.
   case runOnce
+
+  // Lists, for they are looked at before anything else of a command is.
+
+  /// The commands of ``run``. A hand-out of a token that nobody got is recorded, and may be repeated.
+  static let runs = [
+    "token", "accounts", "show-account", "clients", "apps", "show-app", "asks", "access", "explain",
+    "checkpoint", "keys",
+  ]
+  /// The commands of ``runOnce``.
+  static let runsOnce = [
+    "rename-account", "remove-client", "add-app", "remove-app", "new-app-key", "grant", "deny",
+  ]
 }
 
 extension CommandSpec {
@@ -16,8 +28,13 @@ extension CommandSpec {
   ///
   /// A command that reads a file, standard input or a terminal, that stays, or that runs the owner's
   /// hooks, is done by the caller's process with a lent key.
-  package var agentUse: AgentUse { Self.agentUses[name] ?? .none }
+  package var agentUse: AgentUse {
+    if AgentUse.runs.contains(name) { return .run }
+    if AgentUse.runsOnce.contains(name) { return .runOnce }
+    return Self.agentUses[name] ?? .none
+  }
 
+  /// What the commands need that it does not do.
   static let agentUses: [String: AgentUse] = [
     // A new vault, or none at all
     "init": .none, "check-provider": .none, "completions": .none, "help": .none, "version": .none,
@@ -35,12 +52,6 @@ extension CommandSpec {
     "revoke": .key, "remove-account": .key,
     // They look even where the file is older than its head, or before it was unlocked.
     "history": .key, "prove": .key, "providers": .key, "show-provider": .key,
-    // A hand-out that nobody got is recorded, and may be repeated.
-    "token": .run,
-    "accounts": .run, "show-account": .run, "clients": .run, "apps": .run, "show-app": .run,
-    "asks": .run, "access": .run, "explain": .run, "checkpoint": .run, "keys": .run,
-    "rename-account": .runOnce, "remove-client": .runOnce, "add-app": .runOnce,
-    "remove-app": .runOnce, "new-app-key": .runOnce, "grant": .runOnce, "deny": .runOnce,
   ]
 }
 

@@ -1,4 +1,5 @@
 internal import Faults
+internal import FileSystem
 package import Listener
 
 /// What the owner may ask of the agent, on `owner.sock`.
@@ -16,6 +17,13 @@ package struct OwnerService: Sendable {
 
   /// Answers one request, on its connection's thread. `HEAD` is served as `GET`.
   package func reply(to request: SocketServer.Request) -> SocketServer.Reply {
+    // The link of a file that is gone may lead a program of the owner's here that means another vault,
+    // whose file has the number of that one.
+    if let file = request.message.header("vault-file"),
+      file != (try? Files.target(of: core.keeper.path))?.identity
+    {
+      return .error(VaultError(.notFound, "that is not this agent's vault"), status: 421)
+    }
     let method = request.message.method == "HEAD" ? "GET" : request.message.method
     switch (method, request.message.path) {
     case ("GET", "/v1/status"): return status()

@@ -28,6 +28,12 @@ package struct FileFacts: Equatable, Sendable {
   /// exact as the file system keeps them.
   package let modifiedAt, changedAt: Int64
 
+  /// Which file it is, whatever its name: `DEVICE-INODE` in hexadecimal. A file that is made later may
+  /// have the number of one that is gone.
+  package var identity: String {
+    "\(String(device, radix: 16))-\(String(inode, radix: 16))"
+  }
+
   /// True when any other user or group may read, write or search it.
   package var isOpenToOthers: Bool { mode & 0o077 != 0 }
 

@@ -48,10 +48,76 @@ import Testing
     #expect(used.status == 0, "\(used.errors)")
     _ = try agent.run(seeing: ["lock"])
     let refused = try agent.run(seeing: ["backup", agent.directory("c")], key: false)
-    #expect(refused.status == 84 && refused.errors.contains("VAULT_PASSPHRASE_FILE"))
+    #expect(refused.status == 84 && refused.errors.contains("agent of this vault is locked"))
+    #expect(refused.errors.contains("hint: vault unlock\n"))
     // A locked agent counts as none.
     let own = try agent.run(seeing: ["backup", agent.directory("c")])
     #expect(own.status == 0)
+  }
+
+  @Test func `is not taken for another that has the number of its file`() throws {
+    let agent = try agent()
+    let link = try #require(
+      try FileManager.default.contentsOfDirectory(atPath: agent.directory("run/vault/by-file"))
+        .first)
+    // What a link leads to that a killed agent left, once another vault's file has its number.
+    let other = agent.directory("other.vault")
+    try agent.vault([
+      "init", "--vault", other, "--key-file", agent.directory("key"), "--no-recovery",
+    ])
+    let facts = try FileManager.default.attributesOfItem(atPath: other)
+    let device = try #require(facts[.systemNumber] as? Int)
+    let inode = try #require(facts[.systemFileNumber] as? Int)
+    let place = agent.directory("run/vault/by-file/")
+    try FileManager.default.copyItem(
+      atPath: place + link,
+      toPath: place + String(device, radix: 16) + "-" + String(inode, radix: 16))
+    try agent.vault(["add-app", "of-the-first", "--name", "A"])
+    for command in [["apps"], ["add-app", "of-the-other", "--name", "B"]] {
+      let done = try agent.run(seeing: command + ["--vault", other])
+      #expect(done.status == 0 && !done.output.contains("of-the-first"), "\(done)")
+    }
+    #expect(try !agent.vault(["apps"]).contains("of-the-other"))
+    let none = try agent.run(seeing: ["status", "--vault", other])
+    #expect(none.status == 66 && none.errors.contains("no agent of this vault runs"))
+    // Nor is its key lent.
+    let locked = try agent.run(seeing: ["apps", "--vault", other], key: false)
+    #expect(locked.status == 84, "\(locked)")
+  }
+
+  @Test func `whose agent was stopped holds no command for ever`() throws {
+    let agent = try agent()
+    agent.signal(SIGSTOP)
+    defer { agent.signal(SIGCONT) }
+    let read = try agent.run(seeing: ["apps"])
+    #expect(read.status == 0 && read.errors.contains("the agent does not answer"), "\(read)")
+    // Its queue of connections is full: not even a connect comes back by itself.
+    let place = try agent.socket("owner")
+    var queued: [Int32] = []
+    defer { for descriptor in queued { close(descriptor) } }
+    while let descriptor = try connection(to: place) { queued.append(descriptor) }
+    for (command, status) in [("apps", Int32(0)), ("status", 75), ("lock", 75), ("unlock", 75)] {
+      let done = try agent.run(seeing: [command])
+      #expect(done.status == status, "\(command) \(done)")
+      #expect(done.errors.contains("the agent does not answer"), "\(command) \(done)")
+    }
+  }
+
+  /// A connection that nobody has to take; nil where there is room for no more.
+  private func connection(to path: String) throws -> Int32? {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+    try #require(descriptor >= 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let connected = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    if connected == 0 { return descriptor }
+    close(descriptor)
+    return nil
   }
 
   @Test func `has a key that it keeps, if it is told so`() throws {

@@ -228,7 +228,7 @@ import Testing
     for url in [
       "/api", "api", "ftp://127.0.0.1/", stage.url("/a b"), stage.url("/a#b"), stage.url("/ü"),
       "http://user@127.0.0.1/", stage.url("/api?access_token=mine"),
-      stage.url("/api?a=1&client_secret=x"),
+      stage.url("/api?a=1&client_secret=x"), stage.url("/api?a=1;access_token=x"),
     ] {
       #expect(await code(SignedRequest(.get, url)) == .usage, "\(url)")
     }

@@ -127,6 +127,18 @@ import Time
       SignedRequest(.get, stage.url("/api")), app: "bot", permissions: ["tweet.read"],
       over: stage.network)
     #expect(response.error == nil && stage.server.requests.count == 1)
+    // A provider that says the token back would say it in pieces, none of which is covered.
+    for name in ["Range", "range"] {
+      var part = SignedRequest(.get, stage.url("/api"))
+      part.headers = [(name, "bytes=0-9")]
+      let request = part
+      let error = await refusal {
+        try await session.send(request, app: "bot", over: stage.network)
+      }
+      #expect(error.code == .usage)
+      _ = try await session.send(request, app: "123", over: stage.network)
+    }
+    #expect(stage.server.requests.count == 3)
   }
 
   @Test func `goes only to hosts of the definition, and the refusal names them`() async throws {

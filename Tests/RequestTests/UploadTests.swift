@@ -160,12 +160,14 @@ struct `A body that is read while it is sent` {
     #expect(stage.server.requests.isEmpty)
   }
 
-  @Test func `is refused beside another body, with GET, and as a form that OAuth 1 would sign`()
-    async throws
-  {
+  @Test(arguments: ["twitter", "x"])
+  func `is refused beside another body, with GET, and as a form whose fields nobody saw`(
+    _ id: String
+  ) async throws {
     let stage = try Stage()
     let session = try stage.place.create()
-    _ = try session.play(stage, "twitter", permissions: ["read"])
+    _ = try session.play(
+      stage, id, permissions: [id == "twitter" ? "read" : "tweet.read"])
     var both = upload(stage, OneReading(10), isKnown: true)
     both.body = .json("{}")
     var get = upload(stage, OneReading(10), isKnown: true)
@@ -210,7 +212,10 @@ struct `A body that is read while it is sent` {
     let stage = try Stage()
     let session = try stage.place.create()
     _ = try session.play(stage, "twitter", permissions: ["write"])
-    for text in ["a=b&oauth_nonce=1", "access_token=x", "a=b&oauth_t%6Fken=x"] {
+    for text in [
+      "a=b&oauth_nonce=1", "access_token=x", "a=b&oauth_t%6Fken=x", "a=1;access_token=x",
+      "access_token=x&a=%zz",
+    ] {
       let error = await refusal {
         try await session.send(
           form(stage, text, "application/x-www-form-urlencoded"), app: "123", over: stage.network)

@@ -22,6 +22,11 @@ struct CheckedRequest: Sendable {
     }
   }
 
+  /// Whether the answer may be a part of what there is (RFC 9110 section 14.2).
+  var asksForPart: Bool {
+    headers.contains { $0.name.lowercased() == "range" }
+  }
+
   /// - Throws: ``VaultError``: `usage` for what is malformed, does not fit together or is the vault's
   ///   own to say; `notFound` for a file that is not there.
   ///
@@ -65,7 +70,7 @@ struct CheckedRequest: Sendable {
     } else if let given = request.body {
       try Self.check(mediaType: given.contentType)
       if readsForm || MediaType.isForm(given.contentType) {
-        try Self.check(form: given, provider, isSigned: readsForm || provider.protocol == .oauth1)
+        try Self.check(form: given, provider)
       }
       var bytes = given.bytes
       body = .bytes(
@@ -73,8 +78,9 @@ struct CheckedRequest: Sendable {
     } else if let given = request.upload {
       let type = contentType ?? given.contentType
       if let type { try Self.check(mediaType: type) }
-      if provider.protocol == .oauth1, type.map(MediaType.isForm) == true {
-        throw .wrong("a form is signed as a whole, and this one is too long for that")
+      // Its fields could not be looked at before they are sent.
+      if type.map(MediaType.isForm) == true {
+        throw .wrong("an encoded form of this length is not sent: make it a multipart form")
       }
       if provider.protocol == .oauth1, provider.signsBodyHash {
         throw .wrong("\(provider.name) wants the hash of a body, and this one is too long for that")
@@ -99,7 +105,7 @@ struct CheckedRequest: Sendable {
       // What follows `#` is never sent, so whoever wrote it meant something else.
       guard !url.hasFragment else { throw .badURL("a fragment") }
       if let query = url.query {
-        for name in try FormReply(query).names {
+        for name in try names(ofForm: Array(query.utf8)) {
           if let refusal = refusal(ofField: name, provider) { throw .badURL(refusal) }
         }
       }
@@ -138,20 +144,27 @@ struct CheckedRequest: Sendable {
   }
 
   /// The fields of a form that comes encoded.
-  ///
-  /// - Parameter isSigned: Whether they must be readable, since a signature covers them.
-  private static func check(
-    form body: SignedRequest.Body, _ provider: Provider, isSigned: Bool
-  ) throws(VaultError) {
+  private static func check(form body: SignedRequest.Body, _ provider: Provider) throws(VaultError)
+  {
     let names: [String]
     do throws(OAuthError) {
-      // The array outlives the call.
-      names = try unsafe FormReply(body.bytes.span.bytes).names
+      names = try Self.names(ofForm: body.bytes)
     } catch {
-      if isSigned { throw .wrong("the form of the request cannot be read, or is too long") }
-      return
+      // A server may read what we cannot.
+      throw .wrong("the form of the request cannot be read, or is too long")
     }
     for name in names { try check(field: name, provider) }
+  }
+
+  /// The names of all fields that any server may see: some have a semicolon part them too, as HTML 4
+  /// advised (appendix B.2.2).
+  private static func names(ofForm bytes: [UInt8]) throws(OAuthError) -> [String] {
+    var parted = bytes
+    for index in parted.indices where parted[index] == UInt8(ascii: ";") {
+      parted[index] = UInt8(ascii: "&")
+    }
+    // Our own array, which outlives the call.
+    return try unsafe FormReply(parted.span.bytes).names
   }
 
   /// Why a field of this name is not the caller's: two tokens in one request make it anybody's guess

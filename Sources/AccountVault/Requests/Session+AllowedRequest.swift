@@ -75,6 +75,11 @@ extension Session {
     for purpose: Purpose = .signedRequest
   ) throws(VaultError) -> AllowedRequest {
     var use = try allowed(app: app, on: account, permissions: permissions, for: purpose)
+    // Of a token that a provider says back the pieces would come uncovered, and fit together again.
+    if request.asksForPart, try findApp(app).signOnly {
+      throw VaultError(
+        .usage, "an app that never sees a token asks for whole answers: without the header Range")
+    }
     try check(request, mayGoTo: provider(account.type))
     let what = purpose == .signedRequest ? "request" : "signature"
     use.kind.reason = "\(what): \(request.method.rawValue) \(request.url.origin)"

@@ -8,6 +8,8 @@ internal import UnixSocket
 struct AgentConnection: ~Copyable {
   private var connection: UnixConnection
   let path: String
+  /// Which file the vault's is; the agent answers 421 where it has another open.
+  private let file: String
 
   /// What is sent and received as a key (``InheritedKey``).
   static let keyType = "application/octet-stream"
@@ -16,24 +18,33 @@ struct AgentConnection: ~Copyable {
 
   /// Connects to the agent of the vault file at `vault`; nil where none listens.
   ///
-  /// - Throws: `config` where another user may be at the other end.
+  /// - Throws: `config` where another user may be at the other end; `tryAgain` where the agent takes
+  ///   no connection.
   static func open(
     toAgentOfVaultAt vault: String, _ environment: ProcessEnvironment
   ) throws(CommandFailure) -> AgentConnection? {
-    guard let path = try AgentSocket.path(ofVaultAt: vault, environment) else { return nil }
+    guard let place = try AgentSocket.path(ofVaultAt: vault, environment) else { return nil }
     do throws(SocketError) {
-      let opened = try AgentConnection(path)
+      let opened = try AgentConnection(place.path, file: place.file)
       if try opened.isOurs() { return opened }
     } catch {
+      if error == .timeout { throw noAnswer(place.path) }
       return nil
     }
-    throw AgentSocket.refusal(path)
+    throw AgentSocket.refusal(place.path)
   }
 
-  private init(_ path: String) throws(SocketError) {
-    // A whole answer as a rule, and little to set up.
-    connection = try UnixConnection(path: path, capacity: 8192)
+  private init(_ path: String, file: String) throws(SocketError) {
+    // An agent that was stopped accepts nobody, and once its queue is full a connect would never
+    // return. A whole answer as a rule fits, and there is little to set up.
+    connection = try UnixConnection(path: path, writePatience: 2000, capacity: 8192)
     self.path = path
+    self.file = file
+  }
+
+  /// An agent is there, and says nothing.
+  static func noAnswer(_ path: String) -> CommandFailure {
+    CommandFailure(.tryAgain, "\(path): the agent does not answer")
   }
 
   /// Whether the process at the other end runs as our user, as the kernel says.
@@ -50,7 +61,7 @@ struct AgentConnection: ~Copyable {
     _ method: String, _ path: String, type: String? = nil, accept: String? = nil,
     _ body: [UInt8] = []
   ) throws(SocketError) -> Bool {
-    var bytes = Array(Self.head(method, path, type: type, accept: accept, body.count).utf8)
+    var bytes = Array(head(method, path, type: type, accept: accept, body.count).utf8)
     bytes += body
     // Our own array, which outlives the call.
     return try unsafe connection.send(bytes.span.bytes)
@@ -60,16 +71,16 @@ struct AgentConnection: ~Copyable {
   borrowing func send(
     _ method: String, _ path: String, type: String, secret: borrowing SecretBytes
   ) throws(SocketError) {
-    let head = Array(Self.head(method, path, type: type, accept: nil, secret.count).utf8)
+    let head = Array(head(method, path, type: type, accept: nil, secret.count).utf8)
     // Our own array, which outlives the call.
     try unsafe connection.send(head.span.bytes)
     try secret.withBytes { bytes throws(SocketError) in _ = try connection.send(bytes) }
   }
 
-  private static func head(
+  private func head(
     _ method: String, _ path: String, type: String?, accept: String?, _ count: Int
   ) -> String {
-    var text = "\(method) \(path) HTTP/1.1\r\nHost: vault\r\n"
+    var text = "\(method) \(path) HTTP/1.1\r\nHost: vault\r\nVault-File: \(file)\r\n"
     if let type { text += "Content-Type: \(type)\r\n" }
     if let accept { text += "Accept: \(accept)\r\n" }
     if method != "GET" { text += "Content-Length: \(count)\r\n" }

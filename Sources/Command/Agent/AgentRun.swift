@@ -10,7 +10,7 @@ enum AgentRun {
   /// The exit code in an answer.
   static let exitHeader = "vault-exit"
   /// Milliseconds until the agent counts as gone: for what may be repeated, and for what may not.
-  private static let patience: (run: Int64, once: Int64) = (10_000, 60_000)
+  private static let patience: (run: Int64, once: Int64) = (5_000, 60_000)
 
   /// Asks the agent of the invocation's vault, and writes what the command there wrote.
   ///

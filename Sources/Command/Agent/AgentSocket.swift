@@ -7,13 +7,14 @@ internal import FileSystem
 /// `${XDG_RUNTIME_DIR}/vault/by-file/DEVICE-INODE` is a link to the directory of the vault's agent, so
 /// that one look at the vault file finds it, without opening that.
 enum AgentSocket {
-  /// The path of the socket; nil where no agent has been there.
+  /// The path of the socket, and which file the vault's is (``FileFacts/identity``), which the agent
+  /// there is to have open: a link may be older than the file. Nil where no agent has been there.
   ///
   /// - Throws: `config` where something stands there that is not ours alone: whoever could put a socket
   ///   of theirs in its place would be given what is meant for the agent.
   static func path(
     ofVaultAt vault: String, _ environment: ProcessEnvironment
-  ) throws(CommandFailure) -> String? {
+  ) throws(CommandFailure) -> (path: String, file: String)? {
     let user = vault_effective_user()
     guard let runtime = try runtimeDirectory(environment, user),
       let file = facts({ () throws(FileError) in try Files.target(of: vault) }),
@@ -21,8 +22,7 @@ enum AgentSocket {
     else { return nil }
     let place = "\(runtime)/vault"
     let index = "\(place)/by-file"
-    let link =
-      "\(index)/\(String(file.device, radix: 16))-\(String(file.inode, radix: 16))"
+    let link = "\(index)/\(file.identity)"
     for directory in [place, index] {
       guard let facts = facts({ () throws(FileError) in try Files.inspect(directory) }) else {
         return nil
@@ -41,7 +41,7 @@ enum AgentSocket {
       return nil
     }
     guard facts.kind == .socket, facts.owner == user else { throw refusal(socket) }
-    return socket
+    return (socket, file.identity)
   }
 
   private static func runtimeDirectory(

@@ -48,7 +48,8 @@ enum UnlockCommand {
     }
     guard isThere != nil else { throw context.noAgent(path) }
     let key = InheritedKey.bytes(of: try context.secrets.key(forVaultAt: path))
-    let standing = try context.askAgent { connection throws(SocketError) in
+    // It may take the time that a passphrase costs.
+    let standing = try context.askAgent(patience: 120_000) { connection throws(SocketError) in
       try connection.send("POST", "/v1/unlock", type: AgentConnection.keyType, secret: key)
     }
     guard let standing else { throw context.noAgent(path) }
@@ -69,6 +70,7 @@ extension Context {
   /// - Returns: Nil where no agent runs.
   /// - Throws: The error that the agent answers with; `tryAgain` where it does not.
   fileprivate func askAgent(
+    patience: Int64 = 10_000,
     _ send: (borrowing AgentConnection) throws(SocketError) -> Void
   ) throws(CommandFailure) -> JSONObject? {
     let opened = try AgentConnection.open(
@@ -79,12 +81,12 @@ extension Context {
       let answer: AgentAnswer
       do throws(SocketError) {
         try send(connection)
-        // Unlocking may take the time that a passphrase costs.
-        answer = try connection.answer(patience: 120_000)
+        answer = try connection.answer(patience: patience)
       } catch {
-        throw CommandFailure(
-          .tryAgain, "\(connection.path): the agent does not answer", hint: "vault status")
+        throw AgentConnection.noAnswer(connection.path)
       }
+      // It has another file open: a link that it left behind leads there.
+      if answer.status == 421 { return nil }
       if answer.status == 200, let standing = AgentStanding.read(answer.body) { return standing }
       if let failure = AgentStanding.failure(answer.body) { throw failure }
       throw CommandFailure(

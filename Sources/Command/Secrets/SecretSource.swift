@@ -27,9 +27,7 @@ package struct SecretSource {
     do {
       question = try Question(invocation)
     } catch {
-      throw CommandFailure(
-        .locked, "no passphrase or key was given, and there is no terminal to ask on",
-        hint: "export VAULT_PASSPHRASE_FILE=FILE")
+      throw nobodyToAsk(path)
     }
     for _ in 1...3 {
       let passphrase = try question.secret("Passphrase for \(EscapedText.of(path)): ")
@@ -87,10 +85,29 @@ package struct SecretSource {
     guard let path = try? VaultLocation.path(arguments, invocation.environment) else { return nil }
     do throws(CommandFailure) {
       return try LentKey.ask(forVaultAt: path, invocation.environment)
-    } catch  where error.status == .config {
-      terminal.warning(error.message)
+    } catch {
+      // What was given opens the vault without it; one that is locked is told where nothing was.
+      if error.status != .locked { terminal.warning(error.message) }
       return nil
     }
+  }
+
+  private func nobodyToAsk(_ path: String) -> CommandFailure {
+    if arguments.agentUse != .none {
+      do throws(CommandFailure) {
+        _ = try LentKey.ask(forVaultAt: path, invocation.environment)
+      } catch  where error.status == .locked {
+        return CommandFailure(
+          .locked,
+          "no passphrase or key was given, there is no terminal to ask on, and the agent of"
+            + " this vault is locked", hint: error.hint)
+      } catch {
+        // Told already.
+      }
+    }
+    return CommandFailure(
+      .locked, "no passphrase or key was given, and there is no terminal to ask on",
+      hint: "export VAULT_PASSPHRASE_FILE=FILE")
   }
 
   // MARK: To make

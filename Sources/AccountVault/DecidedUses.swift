@@ -20,9 +20,12 @@ final class DecidedUses {
     let account: String?
     let permissions: [String]
     let view: Session.View
+    /// Whose key was looked at, where the app was told by it: another one decides anew.
+    let key: Digest32?
 
     static func == (one: Request, other: Request) -> Bool {
-      guard one.view == other.view, one.app.utf8.elementsEqual(other.app.utf8),
+      guard one.view == other.view, one.key == other.key,
+        one.app.utf8.elementsEqual(other.app.utf8),
         one.permissions.count == other.permissions.count
       else { return false }
       switch (one.account, other.account) {

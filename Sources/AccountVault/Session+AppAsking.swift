@@ -48,7 +48,8 @@ extension Session {
       let open = ask.permissions.filter { isOpen(set?.standing(of: $0), for: audience) }
       if open.isEmpty { continue }
       _ = try store.write { () throws(VaultError) in
-        try begin(ask, open: open, audience: audience, request, account, .nobody)
+        try checkCaller()
+        return try begin(ask, open: open, audience: audience, request, account, .nobody)
       }
       return outcome(.pending)
     }
@@ -60,6 +61,7 @@ extension Session {
   ) throws(VaultError) -> GrantSet? {
     guard let account else { return nil }
     return try store.read { () throws(VaultError) in
+      try checkCaller()
       let set = try Records(store).grants(app: request.app, account: account.id)
       return set?.standings.isEmpty == false ? set : nil
     }

@@ -65,7 +65,7 @@ extension Session {
 
 extension VaultError {
   /// One text for every way in which it can be wrong, so that it tells nothing.
-  fileprivate static var noAppKey: VaultError {
+  static var noAppKey: VaultError {
     VaultError(
       .wrongKey, "that is no app's key, or not one that you may show",
       hint: "vault new-app-key APP",

@@ -89,6 +89,7 @@ extension Session {
 
   func findApp(_ id: String) throws(VaultError) -> App {
     try Session.checkAppID(id)
+    try checkCaller()
     if let app = try knownApp(id) { return app }
     throw VaultError(.notFound, "no app \(id)", hint: "vault add-app \(id) --name NAME")
   }

@@ -68,7 +68,8 @@ extension Session {
         hint: "unlock the vault without looking")
     }
     let request = DecidedUses.Request(
-      app: app, account: account, permissions: permissions, view: view)
+      app: app, account: account, permissions: permissions, view: view,
+      key: caller.app?.keyHash)
     if uses.hasOpen, !strictly {
       let now = self.now
       if let known = try decidedUse(request), known.holds(at: now), known.window.countOne(now: now)

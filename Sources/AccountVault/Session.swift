@@ -19,6 +19,7 @@ public struct Session: ~Copyable {
   let decided = DecidedUses()
   let lookups = KnownRecords()
   let pauses: RequestPauses
+  let caller = Caller()
   /// What was found at unlocking that the owner should know.
   public private(set) var warnings: [String] = []
 

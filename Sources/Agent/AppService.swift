@@ -10,12 +10,14 @@ package struct AppService: Sendable {
   let gate: AppGate
   /// For requests that wait for their readers and writers, so that they keep no place from renewals.
   let streams: Network
+  let transfers: Transfers
 
   /// - Parameter rate: Requests that one app may make in a second.
   package init(_ core: AgentCore, rate: Int = AppGate.usualRate) {
     self.core = core
     streams = core.network.waiting(version: Release.version)
     gate = AppGate(rate: rate)
+    transfers = Transfers(core.keeper)
   }
 
   /// What connections of apps may cost: none of them is trusted.
@@ -65,17 +67,17 @@ package struct AppService: Sendable {
     let answer = try core.keeper.withUnusedSession { (session) throws(VaultError) in
       let app = try gate.app(of: request, in: session)
       core.keeper.noteUse()
+      session.work(for: app)
+      defer { session.work(for: nil) }
       return try serve(session, AppCall(core: core, request: request, app: app))
     }
+    let reply: SocketServer.Reply
     switch answer {
-    case .reply(let reply): return reply
-    case .waiting(let work):
-      let core = core
-      return try ConnectionWait.value(of: core.keeper) { () async throws(VaultError) in
-        try await core.keeper.withSession { (session) async throws(VaultError) in
-          try await work(session)
-        }
-      }
+    case .reply(let made): reply = made
+    case .waiting(let work): reply = try ConnectionWait.value(of: core.keeper, work)
     }
+    // Locked while it was made: nothing is answered any more. A stream ends by itself.
+    if case .bytes = reply.body, core.keeper.poolUnused == nil { throw .agentIsLocked }
+    return reply
   }
 }

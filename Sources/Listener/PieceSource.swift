@@ -1,4 +1,5 @@
 internal import CMicroHTTPD
+internal import Glibc
 internal import Sodium
 
 /// The body of an answer on its way to libmicrohttpd.
@@ -11,6 +12,9 @@ internal import Sodium
   private var present: SharedSecret?
   private var position = 0
   private var isOver = false
+  /// libmicrohttpd's memory in which the bytes were, and how much of it.
+  private var scratch: UnsafeMutableRawPointer?
+  private var scratchCount = 0
 
   /// - Parameters:
   ///   - connection: libmicrohttpd's, which outlives the answer.
@@ -41,6 +45,11 @@ internal import Sodium
           }
         }
         position += part
+        // Of a body of known length that is the answer's own, and lives as long as it.
+        if count != nil {
+          unsafe scratch = target.baseAddress
+          scratchCount = max(scratchCount, part)
+        }
         return part
       }
       switch body {
@@ -57,5 +66,11 @@ internal import Sodium
       }
     }
     return -1
+  }
+
+  /// Wipes what libmicrohttpd, which is about to free it, holds of the bytes.
+  func wipe() {
+    if let scratch = unsafe scratch { unsafe explicit_bzero(scratch, scratchCount) }
+    unsafe scratch = nil
   }
 }

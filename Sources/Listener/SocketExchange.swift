@@ -9,6 +9,8 @@ final class SocketExchange {
   var streamed: StreamedRequest?
   /// Bytes of the body so far, where they are handed on.
   var streamedCount: Int64 = 0
+  /// The request's headers, once they were taken.
+  var headers: Headers.Shown?
   private(set) var isBegun = false
   private var body = SecretBytes(count: 0)
   private var room = 0

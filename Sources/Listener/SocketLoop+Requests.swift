@@ -142,12 +142,13 @@ extension SocketLoop {
   ) -> SocketServer.Request? {
     let socket = unsafe vault_connection_socket(connection)
     guard let peer = connections.withLock({ $0[socket]?.peer }) else { return nil }
+    let shown = unsafe exchange.headers ?? Headers.take(of: connection)
+    exchange.headers = shown
     return unsafe SocketServer.Request(
       peer: peer,
       message: HTTPServer.Request(
-        method: String(cString: method), target: exchange.target,
-        headers: Headers.all(of: connection), body: []),
-      body: body)
+        method: String(cString: method), target: exchange.target, headers: shown.headers, body: []),
+      authorization: shown.authorization, body: body)
   }
 
   private func setDeadline(_ deadline: Int64, of connection: OpaquePointer) {
@@ -179,7 +180,11 @@ extension SocketLoop {
       { source, _, buffer, room in
         unsafe Unmanaged<PieceSource>.fromOpaque(source!).takeUnretainedValue().fill(
           UnsafeMutableRawBufferPointer(start: buffer, count: room))
-      }, owned, { unsafe Unmanaged<PieceSource>.fromOpaque($0!).release() })
+      }, owned,
+      { source in
+        let source = unsafe Unmanaged<PieceSource>.fromOpaque(source!).takeRetainedValue()
+        source.wipe()
+      })
     guard let made = unsafe made else {
       unsafe Unmanaged<PieceSource>.fromOpaque(owned).release()
       return .NO

@@ -46,7 +46,11 @@ package final class SocketServer: Sendable {
 
   package struct Request: Sendable {
     package let peer: Peer
+    /// Without its header `Authorization`.
     package let message: HTTPServer.Request
+    /// The value of that, in memory that is wiped; nil where there is none, empty where there are
+    /// several.
+    package let authorization: SharedSecret?
     /// The body, which may hold a secret.
     package let body: SharedSecret
   }

@@ -51,6 +51,23 @@ import Time
     }
   }
 
+  @Test func `ends what was begun in the moment of a lock`() async throws {
+    let place = try Place()
+    for ends in [true, false] {
+      try place.unlock()
+      let watch = LockWatch(place.keeper) { _ in ends }
+      defer { watch.forget() }
+      _ = try place.keeper.pool()
+      // Here the vault is looked at, and the task not begun yet.
+      place.keeper.lock(.owner)
+      let task = Task { while !Task.isCancelled { await Task.yield() } }
+      watch.end(task)
+      #expect(task.isCancelled == ends)
+      task.cancel()
+      await task.value
+    }
+  }
+
   @Test func `locks after a while without use, which each use puts off`() throws {
     let place = try Place()
     try place.unlock(Keeper.Limits(idle: 600))

@@ -86,15 +86,16 @@ final class SendPlace: Sendable {
     }
   }
 
-  /// Lets a renewal succeed.
-  func renews() {
+  /// Lets a renewal succeed, so many milliseconds later.
+  func renews(after milliseconds: Int64 = 0) {
     on(
       "/token",
       .json(
         """
         {"access_token":"\(Self.next)","token_type":"bearer","expires_in":86400,
          "refresh_token":"\(Self.refresh)-2"}
-        """))
+        """
+      ).after(milliseconds: milliseconds))
   }
 
   /// What came to the API.

@@ -72,6 +72,8 @@ extension Access {
     forms.append(
       form.withBytes { SharedSecret(SecretBytes(copying: $0.extracting(2..<$0.byteCount))) })
     var escaped: [UInt8] = []
+    // It does not move, and so leaves no copy.
+    escaped.reserveCapacity(2 * accessToken.count)
     accessToken.withBytes { token in
       for offset in 0..<token.byteCount {
         // A byte has no invalid form, and the offset is inside.
@@ -80,9 +82,8 @@ extension Access {
         escaped.append(byte)
       }
     }
-    if escaped.count > accessToken.count {
-      forms.append(SharedSecret(SecretBytes(wiping: &escaped)))
-    }
+    let text = SharedSecret(SecretBytes(wiping: &escaped))
+    if text.count > accessToken.count { forms.append(text) }
     return SecretMask(forms)
   }
 }

@@ -90,7 +90,8 @@ extension Session {
       of: error, app: app, account: account, permissions: permissions, seenBy: view)
     if uses.count(kind, now: now) != nil { return }
     let refusal = try store.write { () throws(VaultError) in
-      try refuse(error, app: app, account: account, permissions: permissions, seenBy: view)
+      try checkCaller()
+      return try refuse(error, app: app, account: account, permissions: permissions, seenBy: view)
     }
     if let refusal { uses.begin(refusal.kind, label: refusal.label, now: now) }
   }

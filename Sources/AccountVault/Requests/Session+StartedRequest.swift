@@ -47,10 +47,11 @@ extension Session {
       let end = attempt.endsAt, end.seconds - now.seconds < Self.longBodyMargin
     {
       tries.hasRenewedEarly = true
-      // Where that fails the token is still good now, and may last.
-      let renewal = try await renew(
+      // Where that fails the token is still good now, and may last; what allowed its use is looked at
+      // again, since this took its time.
+      _ = try await renew(
         attempt.account, clientID: attempt.access.clientID, over: network, .request)
-      if renewal.generation != attempt.generation { return .again }
+      return .again
     }
     return .send(attempt)
   }

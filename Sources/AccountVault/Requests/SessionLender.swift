@@ -1,3 +1,4 @@
+public import Accounts
 public import Faults
 import HTTPTypes
 import Providers
@@ -21,11 +22,12 @@ extension SessionLender {
   ///
   /// A reply that says nothing of the credential needs no session any more.
   ///
+  /// - Parameter begins: Told the account before each try.
   /// - Throws: ``VaultError``, as there; what lending a session throws.
   public func send(
     _ request: SignedRequest, app: String, account: String? = nil, permissions: [String] = [],
     strictly: Bool = false, seenBy view: Session.View = .owner, over network: Network,
-    to receiver: any ResponseReceiver
+    to receiver: any ResponseReceiver, begins: @Sendable (AccountID) -> Void = { _ in }
   ) async throws(VaultError) -> SignedResponse {
     var tries = RequestTries(waitsAtMost: request.limits.waitSeconds)
     while true {
@@ -44,6 +46,7 @@ extension SessionLender {
         continue
       case .send(let allowed): attempt = allowed
       }
+      begins(attempt.account.id)
       let reply = await attempt.send(over: network, to: receiver)
       let step: RequestStep
       if let done = Session.settled(reply, of: attempt) {

@@ -9,7 +9,8 @@ internal import Sodium
 /// `GET /v1/events`: the entries that are about the app, as server-sent events.
 ///
 /// An event's `id` is the entry's number, its name the entry's event, and its `data` the entry. With
-/// `Last-Event-ID` it goes on where it ended; without it begins with what comes. It ends when the vault
+/// `Last-Event-ID` it goes on where it ended, but never before the app was added: what happened under its
+/// id until another program was removed is not its own. Without it begins with what comes. It ends when the vault
 /// is locked, and when the app gets a new key or is removed: the key that was shown is over then.
 enum AppEvents {
   /// Seconds between two lines that say nothing: they keep the connection, and find out who has gone.
@@ -29,13 +30,18 @@ enum AppEvents {
     do { body = try OutgoingBody() } catch {
       throw VaultError(.tryAgain, "the agent has no descriptor left", reason: .busy)
     }
-    let stream = Stream(
-      call: call, pool: try call.core.keeper.pool(), body: body, from: from)
+    let watch = LockWatch(call.core.keeper)
+    let pool: SessionPool
+    do throws(VaultError) { pool = try call.core.keeper.pool() } catch {
+      watch.forget()
+      throw error
+    }
+    let stream = Stream(call: call, pool: pool, body: body, from: from)
     let task = Task.detached { await stream.run() }
-    let observer = call.core.keeper.whenLocked { task.cancel() }
+    watch.end(task)
     var reply = SocketServer.Reply(200, headers: headers, body: .stream(body))
     reply.afterwards = {
-      call.core.keeper.forget(observer)
+      watch.forget()
       task.cancel()
     }
     return .reply(reply)
@@ -80,7 +86,13 @@ enum AppEvents {
 
     private func follow() async {
       do throws(VaultError) {
-        for try await entry in pool.changes(from: from) where entry.app == call.app.id {
+        let own = try ownEntries()
+        // Removed meanwhile: what comes is not its own.
+        let isCurrent = try pool.withSession { (session) throws(VaultError) in
+          try session.isCurrent(call.app)
+        }
+        guard isCurrent else { return }
+        for try await entry in pool.changes(from: own) where entry.app == call.app.id {
           let text = try pool.withSession { (session) throws(VaultError) -> String? in
             let sees = try session.isSeen(entry, by: call.app.id)
             return event(entry, AppObjects.entry(entry, seesAccount: sees))
@@ -96,6 +108,30 @@ enum AppEvents {
       } catch {
         call.core.keeper.meet(error)
       }
+    }
+
+    /// The number from which on entries that name the app are its own: those before the last removal
+    /// are of another program, which had its id.
+    private func ownEntries() throws(VaultError) -> UInt64 {
+      var end = try pool.withSession { (session) throws(VaultError) in try session.entryCount() }
+      while end > from, !Task.isCancelled {
+        var query = HistoryQuery()
+        query.app = call.app.id
+        query.event = .appRemoved
+        query.to = end
+        // A session serves others too.
+        end = max(from, end - min(end, 4096))
+        query.from = end
+        query.limit = 1
+        let asked = query
+        let removal = try pool.withSession { (session) throws(VaultError) -> UInt64? in
+          var found: UInt64?
+          try session.history(asked) { found = $0.number }
+          return found
+        }
+        if let removal { return removal + 1 }
+      }
+      return from
     }
 
     private func event(_ entry: Entry, _ object: JSONObject) -> String {

@@ -33,25 +33,19 @@ package struct AppGate: Sendable {
   /// The key that a request shows (RFC 6750 section 2.1). Empty, and so nobody's, where it shows none,
   /// or several.
   private static func key(of request: SocketServer.Request) -> Secret {
-    var shown: [UInt8] = []
-    var isSeen = false
-    for header in request.message.headers where isAuthorization(header.name) {
-      shown = isSeen ? [] : credentials(header.value)
-      isSeen = true
+    guard let header = request.authorization else { return Secret(SecretBytes(count: 0)) }
+    let scheme = Array("bearer ".utf8)
+    return header.withBytes { bytes in
+      func byte(_ place: Int) -> UInt8 {
+        // A byte has no invalid form; every caller has held the place against the count.
+        unsafe bytes.unsafeLoad(fromByteOffset: place, as: UInt8.self)
+      }
+      guard bytes.byteCount > scheme.count,
+        scheme.indices.allSatisfy({ byte($0) | 0x20 == scheme[$0] })
+      else { return Secret(SecretBytes(count: 0)) }
+      var start = scheme.count
+      while start < bytes.byteCount, byte(start) == 0x20 { start += 1 }
+      return Secret(SecretBytes(copying: bytes.extracting(start..<bytes.byteCount)))
     }
-    return Secret(wiping: &shown)
-  }
-
-  private static func isAuthorization(_ name: String) -> Bool {
-    // Most headers are told apart by their length.
-    name.utf8.count == 13 && name.lowercased() == "authorization"
-  }
-
-  private static func credentials(_ value: String) -> [UInt8] {
-    let scheme = "bearer "
-    guard value.utf8.count > scheme.utf8.count,
-      zip(value.utf8, scheme.utf8).allSatisfy({ $0 | 0x20 == $1 })
-    else { return [] }
-    return Array(value.utf8.dropFirst(scheme.utf8.count).drop { $0 == 0x20 })
   }
 }

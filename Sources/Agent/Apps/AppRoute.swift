@@ -59,7 +59,6 @@ struct AppCall: Sendable {
 /// What comes of it.
 enum AppAnswer {
   case reply(SocketServer.Reply)
-  /// It needs the network first. Called once the session is given back, with another.
-  case waiting(
-    @Sendable (borrowing Session) async throws(VaultError) -> SocketServer.Reply)
+  /// It needs the network first. Called once the session is given back; it borrows others.
+  case waiting(@Sendable () async throws(VaultError) -> SocketServer.Reply)
 }

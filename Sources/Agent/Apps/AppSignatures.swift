@@ -21,11 +21,17 @@ enum AppSignatures {
       return .reply(try signed(wanted, call, session))
     } catch {
       guard error.isRenewable else { throw error }
-      return .waiting { (session) async throws(VaultError) in
-        try await session.renewExpired(
-          app: call.app.id, account: wanted.account, permissions: wanted.permissions,
-          seenBy: .app, over: call.core.network)
-        return try signed(wanted, call, session)
+      return .waiting { () async throws(VaultError) in
+        let sessions = call.sessions
+        try await sessions.withSession { (session) async throws(VaultError) in
+          try await session.renewExpired(
+            app: call.app.id, account: wanted.account, permissions: wanted.permissions,
+            seenBy: .app, over: call.core.network)
+        }
+        // Another: it may have been locked meanwhile.
+        return try await sessions.withSession { (session) throws(VaultError) in
+          try signed(wanted, call, session)
+        }
       }
     }
   }

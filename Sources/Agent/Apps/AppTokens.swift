@@ -22,45 +22,58 @@ enum AppTokens {
       call: call, account: try body.text("account"), permissions: try body.permissions())
     if try body.flag("renew") { return renewed(wanted) }
     do throws(VaultError) {
-      return .reply(try handOut(wanted, session, renews: true))
+      return .reply(try handOut(wanted, session, account: wanted.account, renews: true))
     } catch {
       guard error.isRenewable else { throw error }
-      return .waiting { (session) async throws(VaultError) in
-        try await session.renewExpired(
-          app: wanted.app, account: wanted.account, permissions: wanted.permissions,
-          seenBy: .app, over: call.core.network)
-        return try handOut(wanted, session)
+      return .waiting { () async throws(VaultError) in
+        try await call.sessions.withSession { (session) async throws(VaultError) in
+          try await session.renewExpired(
+            app: wanted.app, account: wanted.account, permissions: wanted.permissions,
+            seenBy: .app, over: call.core.network)
+        }
+        return try await handOut(wanted, account: wanted.account)
       }
     }
   }
 
   /// Renews before the end. Where that cannot be, the token itself says whether it is still good.
   private static func renewed(_ wanted: Wanted) -> AppAnswer {
-    .waiting { (session) async throws(VaultError) in
-      var account = wanted.account
-      do throws(VaultError) {
-        let use = try session.grantedCredential(
-          app: wanted.app, account: wanted.account, permissions: wanted.permissions,
-          seenBy: .app)
-        account = use.account.id.text
-        _ = try await session.renew(
-          use.account, clientID: use.credential.clientID, over: wanted.call.core.network, .request)
-      } catch {
-        // The hand-out meets what stands against the use, and records it.
-        guard !error.isAnswer else {
-          return try handOut(wanted, session, account: account)
+    .waiting { () async throws(VaultError) in
+      let account = try await wanted.call.sessions.withSession {
+        (session) async throws(VaultError) -> String? in
+        var account = wanted.account
+        do throws(VaultError) {
+          let use = try session.grantedCredential(
+            app: wanted.app, account: wanted.account, permissions: wanted.permissions,
+            seenBy: .app)
+          account = use.account.id.text
+          _ = try await session.renew(
+            use.account, clientID: use.credential.clientID, over: wanted.call.core.network,
+            .request)
+        } catch {
+          // The hand-out meets what stands against the use, and records it.
+          guard error.isAnswer else { throw error }
         }
-        throw error
+        return account
       }
-      return try handOut(wanted, session, account: account)
+      return try await handOut(wanted, account: account)
+    }
+  }
+
+  /// On another session than the renewal's: the vault may have been locked meanwhile.
+  private static func handOut(
+    _ wanted: Wanted, account: String?
+  ) async throws(VaultError) -> SocketServer.Reply {
+    try await wanted.call.sessions.withSession { (session) throws(VaultError) in
+      try handOut(wanted, session, account: account)
     }
   }
 
   private static func handOut(
-    _ wanted: Wanted, _ session: borrowing Session, account: String? = nil, renews: Bool = false
+    _ wanted: Wanted, _ session: borrowing Session, account: String?, renews: Bool = false
   ) throws(VaultError) -> SocketServer.Reply {
     let token = try session.token(
-      app: wanted.app, account: account ?? wanted.account, permissions: wanted.permissions,
+      app: wanted.app, account: account, permissions: wanted.permissions,
       renews: renews, seenBy: .app)
     wanted.call.core.metrics.count(.handOut(.token))
     return .json(200, body(token))

@@ -22,6 +22,8 @@ enum ConnectionWait {
   static func value<Value: Sendable>(
     of keeper: Keeper, _ work: @escaping @Sendable () async throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
+    let watch = LockWatch(keeper)
+    defer { watch.forget() }
     let box = Box<Value>()
     let done = DispatchSemaphore(value: 0)
     let task = Task.detached {
@@ -32,9 +34,7 @@ enum ConnectionWait {
       box.result.withLock { $0 = result }
       done.signal()
     }
-    let observer = keeper.whenLocked { task.cancel() }
-    defer { keeper.forget(observer) }
-    // Locked before it could be observed: the work finds that out itself.
+    watch.end(task)
     done.wait()
     guard let result = box.result.withLock({ $0 }) else {
       throw VaultError(.failed, "the work ended without a result")

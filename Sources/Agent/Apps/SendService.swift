@@ -4,8 +4,6 @@ internal import Faults
 package import Listener
 internal import Synchronization
 
-extension Keeper: SessionLender {}
-
 /// `/v1/request`: has a request of an app signed and sent. The app never sees the token.
 ///
 /// Both ways are streamed: of a long body, and of an answer that the app is slow to read, as much is in
@@ -26,7 +24,7 @@ extension AppService {
       answered(reply.status)
       return .answered(reply)
     }
-    let app: String
+    let app: App
     let order: SendOrder
     do throws(VaultError) {
       app = try sender(of: request)
@@ -43,44 +41,45 @@ extension AppService {
   }
 
   /// Whoever shows no good key must not keep the vault unlocked.
-  private func sender(of request: SocketServer.Request) throws(VaultError) -> String {
+  private func sender(of request: SocketServer.Request) throws(VaultError) -> App {
     try core.keeper.withUnusedSession { (session) throws(VaultError) in
-      try gate.app(of: request, in: session).id
+      try gate.app(of: request, in: session)
     }
   }
 
   private func begin(
-    _ exchange: StreamedRequest, _ order: SendOrder, app: String, _ answer: SendAnswer
+    _ exchange: StreamedRequest, _ order: SendOrder, app: App, _ answer: SendAnswer
   ) {
     let core = core
     let network = streams
+    // The owner's word ends what is under way; time that ran out does not.
+    let watch = LockWatch(core.keeper) { $0 != .idle && $0 != .lifetime }
+    let transfers = transfers
+    let transfer = transfers.begin(app: app, permissions: order.permissions)
     let task = Task.detached {
       do throws(VaultError) {
         var order = order
         try await order.takeBody(of: exchange)
-        _ = try await core.keeper.send(
-          order.request, app: app, account: order.account, permissions: order.permissions,
-          seenBy: .app, over: network, to: answer)
+        _ = try await AppSessions(keeper: core.keeper, app: app).send(
+          order.request, app: app.id, account: order.account, permissions: order.permissions,
+          seenBy: .app, over: network, to: answer
+        ) { transfer.account = $0 }
         core.metrics.count(.handOut(.request))
         answer.finish()
       } catch {
-        core.metrics.count(.refusal(error.code))
-        answer.fail(error)
+        let why = transfer.end ?? error
+        core.metrics.count(.refusal(why.code))
+        answer.fail(why)
       }
       exchange.body?.drop()
     }
-    // The owner's word ends what is under way; time that ran out does not.
-    let keeper = core.keeper
-    let observer = keeper.whenLocked {
-      switch keeper.standing.locked {
-      case .idle, .lifetime, nil: break
-      default: task.cancel()
-      }
-    }
+    watch.end(task)
+    transfer.run(task)
     exchange.whenGone { task.cancel() }
     Task.detached {
       await task.value
-      keeper.forget(observer)
+      watch.forget()
+      transfers.forget(transfer)
     }
   }
 }
